@@ -194,7 +194,7 @@ let package = Package(
       ]),
 
     // Keychain: credentials, from secrets in memory up to the library
-    target(.keychain, "KeychainSecrets", ["CPrephirencesLibsodium"]),
+    target(.keychain, "KeychainSecrets", ["CPrephirencesLibsodium", "PrephirencesSystem"]),
     target(
       .keychain, "KeychainCredentials", ["KeychainSecrets", "PrephirencesSystem", systemPackage]),
     target(

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 
-// Workaround for swift-argument-parser, which does not report which command a line names, nor the
-// options of a command. Unnecessary once it publishes both.
+// Workaround for swift-argument-parser, which reports neither the command that a line names nor a
+// command's options. Unnecessary once it publishes both.
 
 /// The commands that a command line names, from the root on.
 struct CommandPath {
@@ -14,10 +14,9 @@ struct CommandPath {
   /// The commands above it, from the root on.
   let groups: [any ParsableCommand.Type]
 
-  /// The remaining arguments.
   let rest: ArraySlice<String>
 
-  /// Follows the words of a command line as far as they name commands.
+  /// Follows the words of a command line while they name commands.
   init(_ root: any ParsableCommand.Type, _ arguments: [String]) {
     var command = root
     var groups: [any ParsableCommand.Type] = []
@@ -40,21 +39,20 @@ struct CommandPath {
 
   private var needsSubcommand: Bool { !command.configuration.subcommands.isEmpty }
 
-  /// The word in the place of a command that is not a command's name.
+  /// The word in the place of a command that does not name one.
   var unknownWord: String? {
     guard needsSubcommand, let word = rest.first, !word.hasPrefix("-") else { return nil }
     return word
   }
 
-  /// Returns the name of the command below that is most similar to a word; `nil` if none is
-  /// similar.
+  /// Returns the name of the command below that is most similar to a word, or `nil`.
   func nameResembling(_ word: String) -> String? {
     let names = command.configuration.subcommands.flatMap { $0.names } + ["help"]
     let best = names.map { ($0, Self.distance($0, word)) }.min { $0.1 < $1.1 }
     return best.flatMap { $0.1 <= Self.likeness ? $0.0 : nil }
   }
 
-  /// The arguments, in which `help get` means `get --help`.
+  /// The arguments, with `help get` replaced by `get --help`.
   ///
   /// The parser supports `help` only at the root.
   var argumentsAskingForHelp: [String] {
@@ -88,13 +86,13 @@ extension ParsableCommand {
   fileprivate static func isCalled(_ word: String) -> Bool { names.contains(word) }
 }
 
-// Guesses what a person meant by a word that is not the name of a command or option.
+// Guesses what a person meant by a word that does not name a command or option.
 extension CommandPath {
-  /// Returns the commands that a word may mean: a command of that name further below, as when
+  /// Returns the commands that a word may mean: one with that name further below, as when
   /// `keychain` was forgotten, or one with a similar name.
   ///
-  /// The command that has this name in other programs comes first, followed by the command further
-  /// below that has exactly this name, if there is only one. Otherwise all of that name are returned.
+  /// The command that other programs call so comes first. Then comes the only command further below
+  /// with exactly this name; if there are several, all of them are returned.
   func commandsMeant(by word: String) -> [String] {
     let names = OtherCommandNames.meanings(of: word)
     let here = command.configuration.subcommands.map { $0._commandName }
@@ -112,8 +110,8 @@ extension CommandPath {
 
   /// The first option before `--` that the command doesn't have.
   ///
-  /// Because it is shown, only an option that cannot be a secret is returned: a long one, or a dash
-  /// and a letter.
+  /// Because it is shown, it must not be a secret: only a long option, or a dash and a letter, is
+  /// returned.
   var unknownOption: String? {
     let options = rest.prefix { $0 != "--" }.filter { argument in
       isUnknownDash(argument) && (argument.hasPrefix("--") || argument.count == 2)
@@ -144,13 +142,13 @@ extension CommandPath {
       .compactMap { $0.otherUsage(arguments, isNamed: false) }.first
   }
 
-  /// What the command says of a message.
+  /// The command's hint for a message.
   func usageHint(for message: String) -> String? {
     (command as? any PackageCommand.Type)?
       .usageHint(for: message, hasUnknownDash: hasUnknownDash)
   }
 
-  /// The commands that the words after `help` name; `nil` without `help`.
+  /// The commands that the words after `help` name, or `nil` without `help`.
   var topic: CommandPath? {
     guard unknownWord == "help" else { return nil }
     return CommandPath(groups.first ?? command, Array(words) + rest.dropFirst())
@@ -160,7 +158,7 @@ extension CommandPath {
     ([(groups.first ?? command)._commandName] + words).joined(separator: " ")
   }
 
-  /// Returns the words that run the commands of a name, on the nearest level below that has one.
+  /// Returns the words that run the commands with a name, on the nearest level below that has one.
   private func commandsBelow(isNamed: (String) -> Bool) -> [String] {
     var level = command.configuration.subcommands.map { (words: [$0._commandName], type: $0) }
     while !level.isEmpty {
@@ -176,7 +174,7 @@ extension CommandPath {
   }
 }
 
-/// What other programs and shells call the commands of this program.
+/// How other programs and shells call the commands of this program.
 enum OtherCommandNames {
   private static let meanings: [(words: Set<String>, names: [String])] = [
     (
@@ -199,15 +197,15 @@ enum OtherCommandNames {
   }
 }
 
-// Workaround for swift-argument-parser, which builds the tree of all commands of a program, with
-// every argument, before it parses one of them. That takes most of the time of reading a secret.
-// Unnecessary once the parser looks only at the commands that a line names.
+// Workaround for swift-argument-parser, which builds all commands of a program with all arguments
+// before it parses one. That takes most of the time of reading a secret. Unnecessary once the
+// parser only looks at the commands that a line names.
 
 extension CommandPath {
-  /// The command, parsed without the commands above it; `nil` if these may change the result.
+  /// The command, parsed without the commands above it, or `nil` if these may change the result.
   ///
-  /// If anything is wrong with the line, this is `nil`, and the root parses it again: its messages
-  /// contain the whole path.
+  /// If anything is wrong with the line, this is `nil`, and the root parses it again, because its
+  /// messages contain the whole path.
   func parsedAlone() -> (any ParsableCommand)? {
     // A host's own commands may use those above them.
     guard let command = command as? any PackageCommand.Type,
@@ -217,7 +215,7 @@ extension CommandPath {
       let parsed = try command.parseAsRoot(Array(rest))
       // Otherwise it is the parser's own command, which prints help.
       guard type(of: parsed) == command else { return nil }
-      // Last, as the root checks again after `nil`, and a host's check may have effects.
+      // Last: the root checks again after `nil`, and a host's check may have effects.
       for group in groups { try group.validateEmpty() }
       return parsed
     } catch {

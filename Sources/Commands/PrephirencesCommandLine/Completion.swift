@@ -4,9 +4,10 @@ internal import PrephirencesSystem
 extension CompletionKind {
   /// Names that the program offers for the word at the cursor.
   ///
-  /// Names that cannot be inserted unchanged are left out, and each is quoted as the shell needs it.
+  /// Names that cannot be inserted unchanged are left out, and each is quoted as the shell needs
+  /// it.
   ///
-  /// `find` must neither ask nor report anything, and soon return.
+  /// `find` must neither ask nor report anything, and must return soon.
   package static func names(_ find: @escaping @Sendable (CompletionLine) -> [String]) -> Self {
     .custom { words, index, _ in
       let line = CompletionLine(words: words, index: index)
@@ -16,7 +17,7 @@ extension CompletionKind {
 }
 
 package struct CompletionLine {
-  /// The word to complete, as far as it is typed.
+  /// The typed part of the word to complete.
   ///
   /// The argument parser passes only the beginning of the last word, which may be another one.
   package let prefix: String
@@ -44,14 +45,13 @@ package struct CompletionLine {
     return nil
   }
 
-  /// Returns whether a flag is given.
   package func has(_ flag: String) -> Bool { options.contains(flag) }
 
-  /// Returns whether a name can be inserted unchanged into the line.
+  /// Whether a name can be inserted unchanged into the line.
   ///
-  /// A name with characters that control a terminal or are invisible is not offered, because lists
-  /// of names are lines. Shells expand a tilde at the beginning. A name that begins with a dash
-  /// would be an option.
+  /// A name with characters that control a terminal or are invisible is not offered, because the
+  /// lists are lines. Shells expand a tilde at the beginning, and a dash there would make it an
+  /// option.
   package func accepts(_ name: String) -> Bool {
     guard !name.isEmpty, !name.hasPrefix("~"), name.visible.hasSameBytes(as: name),
       name.isQuoted(by: CompletionShell.requesting)
@@ -84,7 +84,7 @@ package struct CompletionLine {
 
   private var isOfBash: Bool { CompletionShell.requesting == .bash }
 
-  /// Before its version 3, fish passed words without their quotes.
+  /// Before version 3, fish passed words without their quotes.
   private static var isUnquotedAlready: Bool {
     guard CompletionShell.requesting == .fish else { return false }
     let version = CompletionShell.requestingVersion?.split(separator: ".").first
@@ -93,9 +93,9 @@ package struct CompletionLine {
 
   private static let bashBreaks: Set<Character> = ["@", ":", "="]
 
-  /// Returns a word without its quotes; variables stay, because their values are not known.
+  /// Returns a word without its quotes; variables stay, because their values are unknown.
   private static func unquoted(_ word: String) -> String {
-    // In that fish, it means nothing at all.
+    // In that fish, quotes are already removed.
     guard !isUnquotedAlready else { return word == "''" ? "" : word }
     var result = ""
     var quote: Character?
@@ -119,16 +119,16 @@ package struct CompletionLine {
   }
 }
 
-// Workaround for swift-argument-parser, whose completion scripts do not know aliases of commands, do not quote
-// names that a program offers, and read the whole line for each option in fish. Unnecessary once its scripts do all
-// three.
+// Workaround for swift-argument-parser, whose completion scripts do not know aliases of commands,
+// do not quote names that a program offers, and in fish read the whole line for each option.
+// Unnecessary once its scripts do all three.
 
-/// The argument parser's script with which a shell completes command lines, extended by aliases.
+/// The argument parser's script for completing command lines in a shell, extended with aliases.
 struct CompletionScript {
   private let root: any ParsableCommand.Type
   private let lines: [String]
 
-  /// Takes the parser's script; `nil` for another text.
+  /// Takes the parser's script, or returns `nil` for another text.
   init?(_ root: any ParsableCommand.Type, _ text: String) {
     let beginnings = ["#!/bin/bash", "#compdef ", "function __"]
     guard beginnings.contains(where: text.hasPrefix), text.contains("---completion") else {
@@ -138,7 +138,7 @@ struct CompletionScript {
     lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
   }
 
-  /// The script, in which an alias is completed like the command that it stands for.
+  /// The script, which completes an alias like its command.
   var text: String {
     let isOfFish = lines.first?.hasPrefix("function ") ?? false
     return (isOfFish ? functionsOfFish + linesOfFish : linesWithBranches).joined(separator: "\n")
@@ -176,7 +176,7 @@ struct CompletionScript {
       let margin = line.prefix { $0 == " " }
       let words = line.split(separator: "'")
       guard words.count == 2, words[0].dropFirst(margin.count) == "case " else { return [line] }
-      // Each level is one step further to the right.
+      // Each level is indented one step further.
       path = path.prefix(margin.count / 4 - 1) + [String(words[1])]
       let aliases = CommandPath(root, Array(path.dropFirst())).aliases(at: path.count - 1)
       guard !aliases.isEmpty else { return [line] }
@@ -185,13 +185,13 @@ struct CompletionScript {
     }
   }
 
-  /// How the names of the script's functions begin in fish.
+  /// The prefix of the script's functions in fish.
   private var prefixOfFish: String {
     "__" + root._commandName.replacing("-", with: "_")
   }
 
-  /// fish: the function that finds the command of a line, once for all conditions, of which the script has one for
-  /// each option of each command.
+  /// fish: a function that finds the command of a line once for all conditions; the script has a
+  /// condition for each option of each command.
   private var functionsOfFish: [String] {
     """
     function \(prefixOfFish)_is_at -a command
@@ -236,7 +236,7 @@ struct CompletionScript {
 }
 
 extension CommandPath {
-  /// The aliases of the command, if so many words lead to it.
+  /// The aliases of the command, if it is at this depth.
   fileprivate func aliases(at depth: Int) -> [String] {
     words.count == depth ? command.configuration.aliases : []
   }
@@ -245,13 +245,14 @@ extension CommandPath {
 extension String {
   /// The name, quoted so that the requesting shell takes it literally.
   ///
-  /// The argument parser passes it on as it is, and the shells read it: bash expands each line as a word of
-  /// a command, so `$(…)` in a name would run; zsh takes the text after a colon for a description.
+  /// The argument parser does not quote it, and the shells interpret it: bash expands each line as
+  /// a word of a command, so `$(…)` in a name would run; zsh takes the text after a colon for a
+  /// description.
   var forCompletion: String { forCompletion(in: CompletionShell.requesting) }
 
   /// Whether a shell quotes the whole name when it puts it into the line.
   ///
-  /// bash does not quote variables and commands, and zsh does not quote references to earlier lines: Enter
+  /// bash does not quote variables and commands, and zsh does not quote history references: Enter
   /// would run them.
   func isQuoted(by shell: CompletionShell?) -> Bool {
     switch shell {

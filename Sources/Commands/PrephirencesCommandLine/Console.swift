@@ -3,21 +3,19 @@ internal import PrephirencesSystem
 
 /// The standard streams of a command.
 package struct Console: Sendable {
-  /// What is read unless a file is named.
+  /// Read unless a file is named.
   package let input: StandardStream
 
-  /// What was requested, and nothing else.
+  /// For what was requested, and nothing else.
   package let output: StandardStream
 
-  /// Messages to a person.
+  /// For messages to a person.
   package let error: StandardStream
 
-  /// Creates a console of streams.
   package init(input: StandardStream, output: StandardStream, error: StandardStream) {
     (self.input, self.output, self.error) = (input, output, error)
   }
 
-  /// The streams of this process.
   static let process = Self(
     input: StandardStream(STDIN_FILENO), output: StandardStream(STDOUT_FILENO),
     error: StandardStream(STDERR_FILENO))
@@ -27,19 +25,19 @@ package struct Console: Sendable {
 package struct StandardStream: Sendable {
   package let descriptor: Int32
 
-  /// The columns of the terminal that the stream is taken for; `nil` to ask the descriptor.
+  /// The width of the terminal that is assumed, or `nil` to ask the descriptor.
   private let columns: Int?
 
   /// Creates a stream from a descriptor.
   ///
-  /// With a number of columns, it is taken for a terminal of this width, whatever it is.
+  /// With `columns`, the stream counts as a terminal of this width.
   package init(_ descriptor: Int32, columns: Int? = nil) {
     (self.descriptor, self.columns) = (descriptor, columns)
   }
 
   package var isTerminal: Bool { columns != nil || isatty(descriptor) == 1 }
 
-  /// The number of columns; `nil` if the stream is not a terminal.
+  /// The number of columns, or `nil` if the stream is not a terminal.
   package var width: Int? { columns ?? TerminalWidth.columns(of: descriptor) }
 
   /// Whether the stream was closed when the program began.

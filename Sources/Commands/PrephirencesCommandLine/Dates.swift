@@ -4,20 +4,20 @@ internal import Glibc
 internal import PrephirencesSystem
 
 package enum DateText {
-  /// Behind the seconds of a date that is too far away for a calendar.
+  /// The suffix of a date that is too far away for a calendar.
   private static let origin = " s after 2001-01-01T00:00:00Z"
 
-  /// Reads `2027-01-31`, which means its first moment, or `2027-01-31T12:00:00Z`.
+  /// Parses `2027-01-31`, which means its first moment, or `2027-01-31T12:00:00Z`.
   ///
-  /// Without an offset it is local time; `nil` if the text is not a valid date.
+  /// Without an offset it is local time. Returns `nil` if the text is not a valid date.
   package static func parse(_ text: String, local: LocalTime = .current) -> Date? {
     parse(text, allowsSpaceBeforeOffset: false) { local.moment(of: $0) }
   }
 
-  /// Reads what ``exactText(_:)`` writes, and any other date.
+  /// Parses the output of ``exactText(_:)``, and any other date.
   ///
-  /// `local` returns the moment at which local clocks show what clocks in UTC show at a date, or `nil`
-  /// if a date needs an offset.
+  /// `local` converts a local time, given as if it were UTC, to the real moment. It returns `nil`
+  /// if the date needs an offset.
   package static func parseExact(_ text: String, local: (Date) -> Date?) -> Date? {
     guard text.hasSuffix(origin) else {
       return parse(text, allowsSpaceBeforeOffset: true, local: local)
@@ -41,21 +41,21 @@ package enum DateText {
       .map(Date.init(timeIntervalSinceReferenceDate:))
   }
 
-  /// Returns a date in UTC, to the second.
+  /// Formats a date in UTC, to the second.
   package static func text(_ date: Date) -> String {
     ISO8601.textInSeconds(date.timeIntervalSinceReferenceDate) ?? exactText(date)
   }
 
-  /// Returns a date in UTC, with as many digits of a second as read back to the same date.
+  /// Formats a date in UTC, with enough digits of a second to parse back to the same date.
   ///
-  /// Years outside 0 to 9999 have a sign, such as `+12345-01-31T12:00:00Z`. A date that is 2^62
-  /// seconds away or more is `1e+300 s after 2001-01-01T00:00:00Z`.
+  /// Years outside 0 to 9999 have a sign, such as `+12345-01-31T12:00:00Z`. A date at least 2^62
+  /// seconds away is `1e+300 s after 2001-01-01T00:00:00Z`.
   package static func exactText(_ date: Date) -> String {
     let seconds = date.timeIntervalSinceReferenceDate
     return ISO8601.text(seconds) ?? "\(seconds)\(origin)"
   }
 
-  /// Returns the local day of a date in text, such as `2027-01-31`; other text stays unchanged.
+  /// Returns the local day of a date in text, such as `2027-01-31`; other text stays.
   package static func day(ofMoment text: String, local: LocalTime = .current) -> String {
     guard let date = parse(text, local: local) else { return text }
     return String(
@@ -68,7 +68,7 @@ package struct LocalTime: Sendable {
   /// Returns how many seconds local time is ahead of UTC at a date.
   package let offset: @Sendable (Date) -> Int
 
-  /// The time zone of the process: that of `TZ` in any of its forms, otherwise the system's.
+  /// The time zone of the process: from `TZ` in any form, or else the system's.
   package static let current = LocalTime { date in
     var moment = time_t(date.timeIntervalSince1970)
     var parts = tm()
@@ -77,13 +77,13 @@ package struct LocalTime: Sendable {
     return unsafe localtime_r(&moment, &parts) == nil ? 0 : parts.tm_gmtoff
   }
 
-  /// Returns the moment at which local clocks show what a clock in UTC shows at a date.
+  /// Converts a local time, given as if it were UTC, to the real moment.
   ///
-  /// If a local time occurs twice, as when daylight saving time ends, this is the first. If it is
-  /// skipped, the result is later by as much as the clock was put forward.
+  /// If a local time occurs twice, as when daylight saving time ends, the first moment is returned.
+  /// If it is skipped, the result is later by as much as the clock was put forward.
   package func moment(of shown: Date) -> Date {
     let day: TimeInterval = 86_400
-    // The result is between these, because no local time is a day ahead or behind.
+    // The result is between these, because local time is less than a day ahead or behind.
     let before = shown.addingTimeInterval(-Double(offset(shown.addingTimeInterval(-day))))
     let after = shown.addingTimeInterval(-Double(offset(shown.addingTimeInterval(day))))
     return [before, after].filter { shows(shown, at: $0) }.min() ?? before
@@ -96,7 +96,7 @@ package struct LocalTime: Sendable {
 
 /// Durations as people write them: `500ms`, `10s`, `2m`, `1h30m`, `90d`, `1w`, `1y`.
 package enum DurationText {
-  /// The number of milliseconds of a unit.
+  /// The milliseconds of a unit.
   private static let milliseconds: [String: Int64] = [
     "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000,
     "y": 31_536_000_000,
@@ -105,10 +105,10 @@ package enum DurationText {
   /// A longer duration is a mistake.
   private static let greatest: Int64 = 31_536_000_000 * 1000
 
-  /// Reads a duration.
+  /// Parses a duration.
   ///
-  /// A number without a unit is invalid, because `30` may mean minutes, and so is more than a thousand
-  /// years.
+  /// A number without a unit is invalid, because `30` may mean minutes. More than a thousand years
+  /// is invalid, too.
   package static func parse(_ text: String) -> Duration? {
     var rest = text.utf8[...]
     var total: Int64 = 0
@@ -132,7 +132,7 @@ package enum DurationText {
     return product.overflow || product.partialValue > greatest ? nil : product.partialValue
   }
 
-  /// Returns the text of a duration, in the largest units first, with weeks and years as days.
+  /// Formats a duration, with the largest units first, and weeks and years as days.
   package static func text(_ duration: Duration) -> String {
     var rest = Int64(duration / .milliseconds(1))
     let parts = ["d", "h", "m", "s", "ms"].compactMap { unit -> String? in
@@ -143,12 +143,12 @@ package enum DurationText {
     return parts.isEmpty ? "0s" : parts.joined()
   }
 
-  /// Returns whether the text is a number without a unit.
+  /// Whether the text is a number without a unit.
   package static func lacksUnit(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy(isDigit)
   }
 
-  /// Reads the value of an option; the error says what to write.
+  /// Parses the value of an option; the error says what to write.
   package static func argument(_ text: String) throws -> Duration {
     guard let duration = parse(text) else {
       throw ValidationError(lacksUnit(text) ? unitMissing(text) : usage)
@@ -158,7 +158,7 @@ package enum DurationText {
 
   private static let usage = "write a time such as 500ms, 10s, 2m or 1h"
 
-  /// A number may not mean seconds.
+  /// The error for a number without a unit, which may not mean seconds.
   private static func unitMissing(_ number: String) -> String {
     "the unit is missing; write \(number)s for seconds, or \(number)m for minutes"
   }

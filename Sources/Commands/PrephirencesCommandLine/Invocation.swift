@@ -8,7 +8,6 @@ package struct Invocation {
   /// The program, with the console and the environment of the run.
   package var host: CommandHost
 
-  /// Prepares a run.
   package init(root: any ParsableCommand.Type, arguments: [String], host: CommandHost) {
     self.root = root
     self.arguments = arguments
@@ -22,7 +21,7 @@ package struct Invocation {
       do {
         if try madeManual() { return ExitCodes.success }
         var command = try parse(path)
-        // The synchronous `run()` of an asynchronous command would show help, and look like
+        // The synchronous `run()` of an asynchronous command would show help, which looks like
         // success.
         guard isGroup(command) || !(command is any AsyncParsableCommand) else {
           throw CommandLineError.needsAsyncRoot(host.entry)
@@ -35,7 +34,7 @@ package struct Invocation {
     }
   }
 
-  /// Parses and runs the command as ``run()-swift.method`` does, but supports asynchronous
+  /// Parses and runs the command as ``run()-swift.method`` does, and also supports asynchronous
   /// commands.
   package func runAsync() async -> Int32 {
     await CommandHost.$current.withValue(host) {
@@ -60,11 +59,11 @@ package struct Invocation {
     }
   }
 
-  /// Runs a command that is read without the argument parser.
+  /// Runs a command without the argument parser.
   ///
-  /// `nil` if the parser must read the line; nothing has been done then.
+  /// Returns `nil`, without having done anything, if the parser must read the line.
   private func runQuickly() -> Int32? {
-    // What is wrong with the arguments is reported by the parser's way.
+    // The parser reports what is wrong with the arguments.
     guard (try? host.arguments.check()) != nil,
       var command = QuickPath.command(root, arguments)
     else { return nil }
@@ -96,7 +95,7 @@ package struct Invocation {
     return try path.parsedAlone() ?? root.parseAsRoot(path.argumentsAskingForHelp)
   }
 
-  /// Whether a shell requests completions; it would show messages in the middle of the line.
+  /// Whether a shell requests completions: messages would appear in the middle of its line.
   private var isCompletion: Bool { arguments.first == "---completion" }
 
   private static func passesWordsOn(_ command: any ParsableCommand.Type) -> Bool {
@@ -107,8 +106,8 @@ package struct Invocation {
     !type(of: command).configuration.subcommands.isEmpty
   }
 
-  /// Returns the error of a command; if a host's group shows its help when it is run, the error is
-  /// that a command is missing, because nobody requested help.
+  /// Returns the error of a command; if a host's group shows its help when it is run, that is a
+  /// missing command: nobody requested help.
   private func asUsage(
     _ error: any Error, of command: any ParsableCommand, _ path: CommandPath
   ) -> any Error {
@@ -126,7 +125,7 @@ package struct Invocation {
     if code != ExitCodes.success, !isCompletion, !(error is HostFailure),
       let reply = MountedCommands.command(path.command)?.reply(toWrongUsage: Array(path.rest))
     {
-      // The exit code says it, too.
+      // The exit code reports the failure, too.
       try? host.console.output.write(reply)
     }
     return code
@@ -186,7 +185,7 @@ extension CommandLineError {
       hint: "its author makes the root command an AsyncParsableCommand, and awaits \(entry)")
   }
 
-  /// The error if `help` is given an unknown command.
+  /// The error for an unknown command after `help`.
   static func noTopic(_ word: String, _ path: CommandPath) -> Self {
     Self(
       ExitCodes.usage, ParserMessage.noCommand(word, path),
@@ -202,10 +201,10 @@ struct HostFailure: Error {
 }
 
 extension PackageCommand {
-  /// Does the work of the command, and reports a failure under the host's name.
+  /// Performs the command, and reports a failure under the host's name.
   ///
-  /// Only the exit code is thrown, so a host's argument parser adds no second message. An error that
-  /// is not a failure of commands is thrown unchanged.
+  /// Only the exit code is thrown, so a host's argument parser adds no second message. An error
+  /// that is not a failure of commands is thrown unchanged.
   package func reportFailures(
     as hostName: String, isQuiet: Bool = false, _ body: () throws -> Void
   ) throws {

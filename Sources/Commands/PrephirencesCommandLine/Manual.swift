@@ -11,10 +11,9 @@ struct Manual {
 
   let pages: [ManualPage]
 
-  /// Describes the running program.
   init(_ root: any ParsableCommand.Type) throws(CommandLineError) {
     let program = try CommandDescription.program(root)
-    // More lines say what the program is made of.
+    // Further lines list the program's parts.
     let version = String(root.configuration.version.prefix { $0 != "\n" })
     pages = program.all.map {
       ManualPage(
@@ -22,7 +21,7 @@ struct Manual {
     }
   }
 
-  /// Writes a file for each page, and replaces an existing one.
+  /// Writes a file for each page, and replaces existing ones.
   func write(to folder: String) throws(CommandLineError) {
     if mkdir(folder, 0o755) != 0, errno != EEXIST {
       throw .cannotWrite(folder, errno: errno)
@@ -56,8 +55,8 @@ extension CommandLineError {
 
 /// What the manual pages of a library's commands have in common.
 package struct CommonManual {
-  /// The words of the command whose page has the environment and the files, and to which the others
-  /// refer; `nil` if each has them.
+  /// The command whose page has the environment and the files, to which other pages refer; `nil`
+  /// if each page has them.
   package let mainPage: [String]?
 
   package let environment: [(name: String, meaning: String)]
@@ -75,9 +74,10 @@ package struct CommonManual {
   }
 }
 
-/// The parts of manual pages that are in no command's definition.
+/// The parts of manual pages that no command defines.
 enum ManualText {
-  /// The date of the last revision of this text; no page contains the date or place of its build.
+  /// The date of the last revision of this text; pages contain neither the date nor the place of
+  /// the build.
   static let date = "2026-11-21"
   static let volume = "User Commands"
   static let also = "Also called"
@@ -142,13 +142,13 @@ struct ManualPage {
   let program: CommandDescription
   let version: String
 
-  /// What the page shares with those of other commands; `nil` for a command of the host.
+  /// What the page shares with other commands' pages; `nil` for a command of the host.
   let common: CommonManual?
 
   var name: String { command.words.joined(separator: "-") }
   var fileName: String { name + ".1" }
 
-  /// The source; the same for every run and on every machine.
+  /// The source, which is the same for every run and on every machine.
   var text: String {
     var page = Roff()
     page.macro(
@@ -166,8 +166,8 @@ struct ManualPage {
     return page.text
   }
 
-  /// Whether the name, which appears at both ends of the first line, leaves no room between them in
-  /// 78 columns.
+  /// Whether the name, which appears at both ends of the first line, leaves no space between them
+  /// in 78 columns.
   private var isLong: Bool { 2 * "\(name)(1) ".count + ManualText.volume.count > 78 }
 
   private var abstract: String { command.abstract ?? "part of \(program.commandName)" }
@@ -191,7 +191,7 @@ struct ManualPage {
     return [words.joined(separator: " ")] + more
   }
 
-  /// Adds the paragraphs of the discussion; from "Example:" on, they stay as they are.
+  /// Adds the paragraphs of the discussion; from "Example:" on, they stay unchanged.
   private func describe(_ page: inout Roff) {
     let paragraphs = (command.discussion ?? "").split(separator: "\n\n")
     let text = paragraphs.prefix { !$0.hasPrefix("Example:") }
@@ -205,11 +205,10 @@ struct ManualPage {
     guard !examples.isEmpty else { return }
     page.macro("SH", "EXAMPLES")
     let lines: [Substring] = examples.flatMap { [""] + $0.split(separator: "\n") }
-    // Without the title.
     page.example(lines.dropFirst(2).map { $0.dropFirst($0.hasPrefix("  ") ? 2 : 0) })
   }
 
-  /// Adds arguments, then options by their titles, then commands.
+  /// Adds arguments, then options by title, then commands.
   private func list(_ page: inout Roff) {
     let positional = command.visibleArguments.filter(\.isPositional)
     add(positional, "ARGUMENTS", &page)
@@ -312,13 +311,13 @@ struct Roff {
   static func bold(_ text: some StringProtocol) -> String { "\\fB\(escaped(text))\\fR" }
   static func italic(_ text: some StringProtocol) -> String { "\\fI\(escaped(text))\\fR" }
 
-  /// Adds a macro with arguments, each of which may have spaces.
+  /// Adds a macro with arguments, which may contain spaces.
   mutating func macro(_ name: String, _ arguments: String...) {
     let quoted = arguments.map { "\"\($0.replacing("\"", with: "\\(dq"))\"" }
     line(([".\(name)"] + quoted).joined(separator: " "))
   }
 
-  /// Adds a line that is escaped already.
+  /// Adds a line that is already escaped.
   mutating func line(_ line: String) { text += line + "\n" }
 
   /// Adds an entry: a name, and an indented text below it.

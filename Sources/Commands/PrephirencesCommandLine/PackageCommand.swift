@@ -3,32 +3,31 @@ internal import PrephirencesSystem
 
 /// A command of this package: it does not use the commands above it, and its help has examples.
 package protocol PackageCommand: DocumentedCommand {
-  /// The name by which the quick path finds the command, or a group above one; `nil` if it does not.
+  /// The name of the command, or a group above one, on the quick path; `nil` if it is not on it.
   static var quickName: String? { get }
 
-  /// Whether the words after `--` are the command line of another program, and may have any bytes.
+  /// Whether the words after `--` are another program's command line, with any bytes.
   static var passesWordsOn: Bool { get }
 
-  /// Reads the arguments after the words that name the command; `nil` if the parser must.
+  /// Reads the arguments after the command's name, or returns `nil` if the parser must.
   static func parsedQuickly(_ arguments: ArraySlice<String>) -> (any ParsableCommand)?
 
-  /// Says what may be wrong with a command line, besides what its message says.
+  /// Returns what may be wrong with a command line, in addition to its message.
   static func usageHint(for message: String, hasUnknownDash: Bool) -> String?
 
-  /// Returns what to type instead of a command line that another program understands.
+  /// Returns what to type instead of another program's command line, or `nil`.
   ///
-  /// `nil` if the line is none of another program. If the line names no command, this may be one that
-  /// it could name.
+  /// If the line names no command, this may be a command that it could mean.
   static func otherUsage(_ arguments: [String], isNamed: Bool) -> OtherUsage?
 
-  /// Returns what standard output must say to the program that called the command with a wrong line.
+  /// Returns what standard output must tell a program that called the command with a wrong line.
   static func reply(toWrongUsage arguments: [String]) -> String?
 
-  /// Whether errors about the line repeat values and arguments too many, which may be secrets by mistake.
+  /// Whether errors about the line repeat values and extra arguments, which may be secrets by
+  /// mistake.
   static var showsValues: Bool { get }
 
-  /// Returns whether a message reports an argument too many, which may be the value of an unknown
-  /// option.
+  /// Whether a message reports an extra argument, which may be the value of an unknown option.
   static func isAboutExtraArgument(_ message: String) -> Bool
 }
 
@@ -45,9 +44,9 @@ extension PackageCommand {
   package static func isAboutExtraArgument(_ message: String) -> Bool { false }
 }
 
-/// What to type instead of a command line that another program understands.
+/// What to type instead of another program's command line.
 package struct OtherUsage {
-  /// What is wrong; `nil` for the message of the argument parser.
+  /// What is wrong, or `nil` for the message of the argument parser.
   package let message: String?
 
   package let hint: String
@@ -60,14 +59,14 @@ package struct OtherUsage {
 
 /// A command whose manual page has parts that the commands of a library share.
 package protocol DocumentedCommand: ParsableCommand {
-  /// The parts of the page that are in no command's definition.
+  /// The parts of the page that no command defines.
   static var manual: CommonManual { get }
 }
 
 /// The commands of this package that a program has mounted.
 ///
-/// Whether a type conforms to a protocol takes the runtime a search through all conformances of the
-/// program. What is known here is found by its identity.
+/// To find a conformance, the runtime searches all conformances of the program. Commands that are
+/// known here are found by identity.
 package enum MountedCommands {
   private struct Known {
     let type: any PackageCommand.Type
@@ -76,7 +75,7 @@ package enum MountedCommands {
 
   private static let known = PosixMutex<[Known]>([])
 
-  /// Remembers commands, for the definition of the group that has them.
+  /// Registers commands, for the definition of the group that has them.
   package static func list(
     _ commands: [any PackageCommand.Type], of library: String
   ) -> [any ParsableCommand.Type] {
@@ -86,12 +85,12 @@ package enum MountedCommands {
     return commands.map { $0 }
   }
 
-  /// Returns the command of this package that a type is; `nil` if its group has not been defined.
+  /// Returns the type as a command of this package, or `nil` if its group has not been defined.
   static func command(_ type: any ParsableCommand.Type) -> (any PackageCommand.Type)? {
     find(type)?.type
   }
 
-  /// Returns the library of a command; `nil` if its group has not been defined.
+  /// Returns the library of a command, or `nil` if its group has not been defined.
   package static func library(of type: any ParsableCommand.Type) -> String? {
     find(type)?.library
   }
@@ -107,8 +106,8 @@ package enum MountedCommands {
 extension ParsableCommand {
   /// Finds where a certain command is mounted.
   ///
-  /// The definitions of the package's commands below are not looked at: they have examples, which
-  /// are created once, in the context that is not known yet.
+  /// The definitions of this package's commands are not read: their examples are created once, and
+  /// need the context that is not known yet.
   package static func words(leadingTo isMeant: (any ParsableCommand.Type) -> Bool) -> [String]? {
     for subcommand in configuration.subcommands {
       if isMeant(subcommand) { return [_commandName] }

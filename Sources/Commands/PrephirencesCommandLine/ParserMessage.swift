@@ -1,14 +1,14 @@
 internal import ArgumentParser
 internal import PrephirencesSystem
 
-// Workaround for swift-argument-parser, whose errors are English sentences: they do not report the
-// missing argument or the command as values. Unnecessary once its errors are public values.
+// Workaround for swift-argument-parser, whose errors are English sentences without the missing
+// argument or the command as values. Unnecessary once its errors are public values.
 
 /// The argument parser's errors about a command line, in the style of this package.
 enum ParserMessage {
   /// Returns what is wrong with a command line, in the style of this package.
   ///
-  /// Messages of a command's author stay unchanged: a name such as GitHub keeps its capital.
+  /// Messages of a command's author stay unchanged: a name such as GitHub keeps its capital letter.
   static func fault(_ message: String, _ path: CommandPath, isOfHost: Bool) -> String {
     if let word = path.unknownWord { return noCommand(word, path) }
     // The value of an unknown option looks like an extra argument.
@@ -55,10 +55,10 @@ enum ParserMessage {
     return "unknown option '\(option)'\(meant)"
   }
 
-  /// Returns whether an error of the argument parser wraps one of a command's own `validate()`.
+  /// Whether an error of the argument parser wraps one of a command's own `validate()`.
   ///
-  /// The parser has no public name for that, so this reads its private fields. An error that is not
-  /// recognised counts as the parser's.
+  /// The parser has no public name for that, so this reads its private fields. An unrecognized
+  /// error counts as the parser's.
   static func isOfHost(_ error: any Error) -> Bool {
     let fault = Mirror(reflecting: error).children.first { $0.label == "parserError" }?.value
     return fault.map { Mirror(reflecting: $0).children.first?.label } == "userValidationError"
@@ -66,7 +66,6 @@ enum ParserMessage {
 }
 
 extension UserInterface {
-  /// Reports what is wrong with a command line.
   func reportUsage(_ message: String, details: String, path: CommandPath, isOfHost: Bool = false) {
     let other = path.otherUsage
     error(other?.message ?? ParserMessage.fault(message, path, isOfHost: isOfHost))
@@ -86,15 +85,15 @@ extension UserInterface {
   }
 }
 
-// Workaround for swift-argument-parser, which breaks the lines of examples like prose, and shows a command's
-// own options last, after those that it shares with others. Unnecessary once the parser keeps indented lines,
-// and orders the sections of help.
+// Workaround for swift-argument-parser, which wraps the lines of examples like prose, and shows a
+// command's own options after shared ones. Unnecessary once the parser keeps indented lines and
+// orders the sections of help.
 
 /// The help of a command as a program shows it.
 struct HelpText {
   let text: String
 
-  /// Lays out the argument parser's text if it is the help of a command; other text stays as it is.
+  /// Lays out the parser's text if it is the help of a command; other text stays.
   init(
     _ root: any ParsableCommand.Type, _ path: CommandPath, message: String,
     terminal: Int?
@@ -127,7 +126,7 @@ struct HelpText {
     help.firstRange(of: "\nUSAGE: ").map { help[help.index(after: $0.lowerBound)...] } ?? help[...]
   }
 
-  /// Puts the command's own options before those that it shares with others, which have titles.
+  /// Puts the command's own options before shared ones, which have titles.
   ///
   /// The parser shows them last, together with `--help` and `--version`.
   static func ordered(_ help: String) -> String {
@@ -152,7 +151,7 @@ struct HelpText {
   /// With fewer columns, the parser omits the descriptions of options.
   private static let leastWidth = 40
 
-  /// Each option with its text, whose lines begin further to the right.
+  /// The options, each with its text, whose lines are indented further.
   private static func entries(of section: Substring) -> [String] {
     var entries: [String] = []
     for line in section.split(separator: "\n") {

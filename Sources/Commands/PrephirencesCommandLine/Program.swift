@@ -4,18 +4,17 @@ internal import PrephirencesSystem
 
 /// The arguments of a program, with the program's name first.
 package struct ProgramArguments: Sendable {
-  /// The bytes of each, which need not be text; none if they are not known.
+  /// The bytes of each argument, which need not be text; empty if unknown.
   private let words: [[UInt8]]
 
-  /// Creates arguments from texts.
   package init(_ texts: [String]) { words = texts.map { Array($0.utf8) } }
 
   init(_ words: [[UInt8]]) { self.words = words }
 
   /// The arguments of this process, from the C library.
   ///
-  /// Swift reads its own from `/proc`. If that is not mounted, Swift has no arguments, and no command
-  /// would ever be found.
+  /// Swift reads its own from `/proc`. Without it, Swift has no arguments, and no command would be
+  /// found.
   package static var process: Self {
     let count = ccommandline_argument_count()
     let pointers =
@@ -31,7 +30,7 @@ package struct ProgramArguments: Sendable {
   /// The arguments as text; invalid UTF-8 is repaired.
   package var texts: [String] { words.map { String(decoding: $0, as: UTF8.self) } }
 
-  /// The name of the program; `nil` if it has none.
+  /// The name of the program, or `nil` if it has none.
   package var programName: String? {
     (texts.first ?? "").split(separator: "/").last.map(String.init)
   }
@@ -46,10 +45,9 @@ package struct ProgramArguments: Sendable {
   }
 }
 
-// Workaround for swift-argument-parser, which reads the argument after `--service=` instead of an
-// empty value, and for Swift, which repairs arguments that are not text without reporting it.
-// Either would name another credential. Unnecessary once the parser accepts an empty value after
-// the equals sign.
+// Workaround for swift-argument-parser, which takes the argument after `--service=` instead of an
+// empty value, and for Swift, which silently repairs arguments that are not text. Either would name
+// another credential. Unnecessary once the parser accepts an empty value after the equals sign.
 
 extension ProgramArguments {
   /// Checks that the arguments are known, are text, and do not end with an equals sign.
@@ -70,34 +68,34 @@ extension ProgramArguments {
     }
   }
 
-  /// Returns whether the text is an option with nothing after its equals sign.
+  /// Whether the text is an option with nothing after its equals sign.
   static func isOptionWithoutValue(_ text: String) -> Bool {
     let isOption = text.hasPrefix("--") || text.hasPrefix("-") && text.utf8.count == 3
     return isOption && text.utf8.firstIndex(of: UInt8(ascii: "=")) == text.utf8.indices.last
   }
 }
 
-/// The memory that a command needs.
 package enum ProgramMemory {
-  /// What a command takes that neither reads large files nor hashes a passphrase, and more.
+  /// More than a command needs that neither reads large files nor hashes a passphrase.
   private static let least = 1 << 20
 
-  /// Ends the process with 71 if there is less memory than any command takes.
+  /// Ends the process with 71 if there is less memory than any command needs.
   ///
-  /// Later, Swift would end it by a signal, in place of an error that can be caught.
+  /// Later, Swift would end it with a signal instead of an error that can be caught.
   package static func require() {
     if !ccommandline_finds_memory(least) { exit(ExitCodes.insufficientMemory) }
   }
 }
 
-/// Replaces this process by another program.
+/// Replaces this process with another program.
 package enum ProgramReplacement {
-  /// Becomes a program, in the state in which this process began: ignored and blocked signals, the
+  /// Becomes a program, with the initial state of this process: ignored and blocked signals, the
   /// limit of core files, closed standard streams.
   ///
   /// Files that are not closed on exec stay open. All other threads end.
   ///
-  /// The words have no NUL; the variables are C texts `NAME=value`, with a null pointer at the end.
+  /// The words must not contain NUL. The variables are C strings `NAME=value`, followed by a null
+  /// pointer.
   package static func start(
     _ words: [[UInt8]], environment: UnsafePointer<UnsafePointer<CChar>?>
   ) -> CommandLineError {
@@ -119,9 +117,9 @@ package enum ProgramReplacement {
     return failureToFind(words[0]) ?? .interpreterNotFound(name)
   }
 
-  /// Returns why a program cannot be found, and starts nothing.
+  /// Returns why a program cannot be found, without starting anything.
   ///
-  /// `nil` if there is a file of that name, or if that cannot be known.
+  /// Returns `nil` if a file with that name exists, or if that is unknown.
   package static func failureToFind(_ name: [UInt8]) -> CommandLineError? {
     let slash = UInt8(ascii: "/")
     guard !name.contains(slash) else { return exists(name) ? nil : notFound(name) }
@@ -142,7 +140,7 @@ package enum ProgramReplacement {
     return UnsafeBufferPointer(start: path, count: strlen(path)).map { UInt8(bitPattern: $0) }
   }
 
-  /// Whether there is a file, perhaps one that this process cannot see.
+  /// Whether a file exists, also one that this process may not see.
   private static func exists(_ path: [UInt8]) -> Bool {
     let text = path.map { CChar(bitPattern: $0) } + [0]
     return access(text, F_OK) == 0 || errno != ENOENT
@@ -174,8 +172,8 @@ extension CommandLineError {
 package enum StandardDescriptors {
   private static let closed: [Int32] = {
     let closed = (0...2).filter { fcntl($0, F_GETFD) < 0 && errno == EBADF }
-    // Otherwise a later open() would become standard output, and messages would go to a file. Each
-    // open() takes the lowest free number.
+    // Each open() takes the lowest free number, so a later one would otherwise become standard
+    // output, and messages would go to a file.
     for _ in closed { _ = open("/dev/null", O_RDWR) }
     return closed
   }()
@@ -198,8 +196,8 @@ package enum StandardDescriptors {
     return found
   }()
 
-  /// Puts `/dev/null` in the place of standard streams that are closed, and lets writing to a
-  /// broken pipe, or past a limit of file size, fail instead of ending the process.
+  /// Replaces closed standard streams with `/dev/null`, and makes writing to a broken pipe, or past
+  /// a limit of file size, fail instead of ending the process.
   package static func prepare() {
     _ = inherited
     signal(SIGPIPE, SIG_IGN)

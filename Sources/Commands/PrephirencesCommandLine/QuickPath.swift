@@ -1,16 +1,16 @@
 package import ArgumentParser
 
-// The way from a command line to a few commands that are run often, without the argument parser: it
-// builds the definitions of all arguments with their help, and asks the runtime for the conformances
-// of each type, which takes a quarter of the time of a 'get'. Only success counts: what is unusual
-// in any way goes to the parser, before anything is read, asked or changed.
+// Parses a few frequent commands without the argument parser, which builds the definitions of all
+// arguments with their help, and asks the runtime for the conformances of each type: a quarter of
+// the time of a 'get'. Only success counts: anything unusual goes to the parser, before anything is
+// read, asked or changed.
 
 /// A group of options, or a command, that can be read without the argument parser.
 package protocol QuickArguments: ParsableArguments {
   /// Sets every property, and does nothing else; arguments without a name come after all options.
   ///
-  /// A property that is not set stops the program when it is used; tests compare the result with the
-  /// parser's. Any error lets the parser read the line.
+  /// Using a property that is not set stops the program; tests compare the result with the
+  /// parser's. After any error, the parser reads the line.
   mutating func read(_ line: inout QuickLine) throws
 }
 
@@ -33,8 +33,8 @@ extension QuickCommand {
 }
 
 package enum QuickPath {
-  /// Returns the checked command of a line, without the program's name; `nil` if the parser must read
-  /// it.
+  /// Returns the checked command of a line without the program's name, or `nil` if the parser must
+  /// read the line.
   package static func command(
     _ root: any ParsableCommand.Type, _ arguments: [String]
   ) -> (any ParsableCommand)? {
@@ -46,7 +46,7 @@ package enum QuickPath {
       let rest = arguments[(index + 1)...]
       if let command = known?.parsedQuickly(rest) {
         do {
-          // Last, as the parser checks again after `nil`, and a host's check may have effects.
+          // Last: the parser checks again after `nil`, and a host's check may have effects.
           for group in groups { try group.validateEmpty() }
           return command
         } catch {
@@ -58,10 +58,10 @@ package enum QuickPath {
     return nil
   }
 
-  /// Finds the first subcommand of a name, as the parser does.
+  /// Finds the first subcommand with a name, as the parser does.
   ///
-  /// This package's commands without a quick name are passed over: their names differ from the quick
-  /// ones, and asking for them would build their help.
+  /// This package's commands without a quick name are skipped: their names differ from the quick
+  /// ones, and reading them would build their help.
   private static func subcommand(
     _ word: String, of group: any ParsableCommand.Type
   ) -> (type: any ParsableCommand.Type, known: (any PackageCommand.Type)?)? {
@@ -92,11 +92,11 @@ extension ParsableCommand {
 
 /// The words of a command line, which are taken one argument after the other.
 ///
-/// What the parser might read in another way is never taken: unknown options, help, `--`, values
-/// that begin with a dash, options that are repeated without being lists, short options with a value
-/// attached.
+/// Words that the parser might read differently are never taken: unknown options, help, `--`,
+/// values that begin with a dash, repeated options that are not lists, and short options with an
+/// attached value.
 package struct QuickLine {
-  /// Why the parser must read the line.
+  /// The parser must read the line.
   package struct Declined: Error {}
 
   private let words: [String]
@@ -107,10 +107,9 @@ package struct QuickLine {
     taken = Array(repeating: false, count: words.count)
   }
 
-  /// Whether every word was taken.
   var isTaken: Bool { !taken.contains(false) }
 
-  /// Takes a flag; returns whether it is given.
+  /// Takes a flag, and returns whether it is given.
   package mutating func flag(_ name: String, _ letter: String? = nil) throws -> Bool {
     var isGiven = false
     for index in words.indices where !taken[index] && isName(words[index], name, letter) {
@@ -120,15 +119,15 @@ package struct QuickLine {
     return isGiven
   }
 
-  /// Takes an option; `nil` if it is not given.
+  /// Takes an option, or returns `nil` if it is not given.
   package mutating func option(_ name: String, _ letter: String? = nil) throws -> String? {
     let values = try options(name, letter)
     guard values.count < 2 else { throw Declined() }
     return values.first
   }
 
-  /// Takes an option, and makes its value of the text as the parser does; if that is `nil` or fails,
-  /// the parser reports why.
+  /// Takes an option, and converts its text as the parser does; if that returns `nil` or fails, the
+  /// parser reports why.
   package mutating func option<Value>(
     _ name: String, _ letter: String? = nil, as transform: (String) throws -> Value?
   ) throws -> Value? {
@@ -149,7 +148,7 @@ package struct QuickLine {
         (taken[index], taken[index + 1]) = (true, true)
       } else if word.utf8.starts(with: beginning.utf8) {
         let value = word.utf8.dropFirst(beginning.utf8.count)
-        // What is not ASCII may combine with the equals sign, which the parser sees as one character.
+        // A character that is not ASCII may combine with the equals sign into one for the parser.
         guard let first = value.first, first < 0x80 else { throw Declined() }
         values.append(String(Substring(value)))
         taken[index] = true
@@ -158,7 +157,7 @@ package struct QuickLine {
     return values
   }
 
-  /// Takes the next argument without a name; `nil` if there is none.
+  /// Takes the next argument without a name, or returns `nil`.
   package mutating func optionalArgument() -> String? {
     for index in words.indices where !taken[index] && !Self.isOption(words[index]) {
       taken[index] = true
@@ -187,7 +186,7 @@ package struct QuickLine {
       && word.utf8.dropFirst(2).elementsEqual(name.utf8)
   }
 
-  /// Whether the parser does not take a word as a value; a dash alone is one.
+  /// Whether the parser does not accept a word as a value; a dash alone is one.
   private static func isOption(_ word: String) -> Bool {
     word.utf8.first == UInt8(ascii: "-") && word.utf8.count > 1
   }

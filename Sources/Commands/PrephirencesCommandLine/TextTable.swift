@@ -1,17 +1,17 @@
 internal import PrephirencesSystem
 
-/// Rows of words, laid out in columns for a terminal or as lines for a program.
+/// Rows of words, as columns for a terminal or as lines for a program.
 package struct TextTable {
   package let header: [String]
   package let rows: [[String]]
 
-  /// How many of the first columns say which thing a row is about.
+  /// How many of the first columns identify the subject of a row.
   private let nameCount: Int
 
   /// Creates a table; each row has as many words as the header.
   ///
-  /// - Parameter nameCount: How many of the first columns say which thing a row is about. They are
-  ///   the last to be shortened, and different names never look the same.
+  /// The first `nameCount` columns identify the subject of a row. They are shortened last, and
+  /// different names never look the same.
   package init(header: [String], rows: [[String]], nameCount: Int = 1) {
     self.header = header
     self.rows = rows
@@ -42,14 +42,14 @@ extension String {
 extension TextTable {
   private static let gap = 2
 
-  /// The minimum width of a column, however narrow the terminal is.
+  /// The minimum width of a column on any terminal.
   private static let leastWidth = 4
 
-  /// Returns columns with the header, as wide as their longest words; control characters are
+  /// Returns columns with a header, as wide as their longest words, with control characters
   /// escaped.
   ///
-  /// If the table is too wide, it loses the empty columns first, then the time of day, then the ends
-  /// of its longest words, which `…` replaces, and at last the middle of its longest names.
+  /// A table that is too wide loses first the empty columns, then the time of day, then the ends of
+  /// its longest words, which `…` replaces, and finally the middle of its longest names.
   package func columns(within width: Int?) -> String {
     var table = ([header] + rows).map { $0.map(\.visible) }
     guard let width else {
@@ -105,7 +105,8 @@ extension TextTable {
     }
   }
 
-  /// Returns the smallest width, from a given one on, in which different names look different.
+  /// Returns the smallest width, starting with a given one, at which different names look
+  /// different.
   private static func distinguishing(_ names: Set<String>, from width: Int) -> Int {
     var (width, alike) = (width, names)
     while true {
@@ -122,7 +123,7 @@ extension TextTable {
     }
   }
 
-  /// Returns dates without the time in the columns that contain only dates.
+  /// Removes the time in columns that contain only dates.
   private static func withDaysOnly(_ table: [[String]]) -> [[String]] {
     let columns = (table.first ?? []).indices.filter { column in
       table.dropFirst().allSatisfy { $0[column].isEmpty || $0[column].isMoment }
@@ -141,16 +142,16 @@ extension String {
 }
 
 extension String {
-  /// Returns a line of an example, broken into lines that still run the same command when copied.
+  /// Wraps a line of an example so that the lines still run the same command when copied.
   ///
-  /// Lines are broken with a backslash between words, where a shell ignores it: not inside quotes,
-  /// except in a command substitution. Without such a place, a line stays longer.
+  /// A backslash breaks lines between words, where a shell ignores it: not inside quotes, except in
+  /// a command substitution. Without such a place, a line stays longer.
   package func exampleBroken(to width: Int) -> String {
     let margin = String(prefix { $0 == " " })
     var (lines, line) = ([String](), "")
     for piece in shellPieces {
       let longer = line.isEmpty ? margin + piece : line + " " + piece
-      // Leaves room for the backslash.
+      // Leave space for the backslash.
       if longer.columnCount + 2 > width, !line.isEmpty {
         lines.append(line + " \\")
         line = margin + "  " + piece
@@ -175,7 +176,7 @@ extension String {
   }
 }
 
-/// The quotation at a place of a command line.
+/// The quotation at a position in a command line.
 private struct ShellQuoting {
   private var isSingle = false
   private var isDouble = false

@@ -1,80 +1,14 @@
-package import ArgumentParser
 internal import Glibc
 package import PrephirencesSystem
 
-/// The program in which the commands run.
-package struct CommandHost: Sendable {
-  /// The name in messages, such as `mytool`.
-  package var hostName: String
-
-  /// The root command; `nil` if the program uses the argument parser's `main()`.
-  package var root: (any ParsableCommand.Type)?
-
-  /// Whether the process ends with the command.
-  package var isWholeProgram: Bool
-
-  /// The function with which the program started, as messages to its author name it.
-  package var entry: String
-
-  /// Finds failures behind errors that are not failures of commands themselves.
-  ///
-  /// A library that cannot know the commands throws them.
-  package var failureBehind: @Sendable (any Error) -> (any CommandFailure)?
-
-  package var console = Console.process
-  package var environment = EnvironmentVariables.process
-  package var arguments: ProgramArguments
-
-  /// A link to the program's file, which a test replaces.
-  package var executable = ownExecutable
-
-  /// The kernel's link to the file of this process.
-  package static let ownExecutable = "/proc/self/exe"
-
-  /// Creates the description of a program with the streams, the environment and the arguments of this
-  /// process.
-  package init(
-    hostName: String? = nil, root: (any ParsableCommand.Type)? = nil, isWholeProgram: Bool = false,
-    entry: String = "main", arguments: ProgramArguments = .process,
-    failureBehind: @escaping @Sendable (any Error) -> (any CommandFailure)? = { _ in nil }
-  ) {
-    self.arguments = arguments
-    self.hostName = hostName ?? root?._commandName ?? arguments.programName ?? "command"
-    self.root = root
-    self.isWholeProgram = isWholeProgram
-    self.entry = entry
-    self.failureBehind = failureBehind
-  }
-
-  /// The program whose commands run in this task.
-  @TaskLocal package static var current = CommandHost()
-
-  /// Returns the interface in which the program's messages have a name; `nil` for its own.
-  ///
-  /// With `isQuiet`, only errors are reported, and what a question is about.
-  package func interface(_ hostName: String? = nil, isQuiet: Bool = false) -> UserInterface {
-    UserInterface(
-      hostName: hostName ?? self.hostName, isQuiet: isQuiet, console: console,
-      environment: environment)
-  }
-
-  /// Returns the failure with which commands report an error; `nil` if the argument parser reports
-  /// it.
-  package func failure(of error: any Error) -> (any CommandFailure)? {
-    if let failure = error as? any CommandFailure { return failure }
-    if error is CancellationError { return CommandLineError.cancelled }
-    return failureBehind(error)
-  }
-}
-
-// The rules of everything a person reads; the types named …Text make the sentences:
-// - Prompts and what is for the person's eyes only go to the terminal (/dev/tty).
+// The rules for everything a person reads; the types named …Text create the sentences:
+// - Prompts and what only the person may see go to the terminal (/dev/tty).
 // - Everything else goes to standard error as "<command>: …", "<command>: error: …" and
-//   "<command>: hint: …": no capital, no full stop.
-// - Standard output carries only what was asked for, and a secret only when asked for by name.
+//   "<command>: hint: …": no capital letter, no full stop.
+// - Standard output has only what was requested, and a secret only if it was requested by name.
 // - An error says what failed on which item; a hint says what to type next. Neither shows a secret,
 //   a passphrase, a key or SQL.
-// - Names come from outside: characters that control a terminal or are invisible are shown as escapes.
+// - Names come from outside: characters that control a terminal or are invisible are escaped.
 // - Colour only on a terminal that has it, and not with NO_COLOR.
 
 /// Writes messages for a person to standard error.
@@ -95,37 +29,33 @@ package struct UserInterface: Sendable {
       && environment.text("TERM").map { $0 != "dumb" } ?? false
   }
 
-  /// Reports information.
-  ///
-  /// With `--quiet`, only information that a question is about.
+  /// Reports information; with `--quiet`, only the subject of a question.
   package func say(_ text: String, isAskedAbout: Bool = false) {
     if !isQuiet || isAskedAbout { line(nil, text) }
   }
 
-  /// Says to a person at a terminal what is read from standard input.
+  /// Tells a person at a terminal what is read from standard input.
   package func sayWaiting(for content: String) {
     guard console.input.isTerminal else { return }
     say("waiting for \(content) on standard input; ^D on a line of its own ends it")
   }
 
-  /// Reports an error.
   package func error(_ text: String) { line(("error:", 31), text) }
 
-  /// Reports what to do next.
   package func hint(_ text: String) {
     if !isQuiet { line(("hint:", 36), text) }
   }
 
   /// Reports what failed, and what to do next.
   ///
-  /// Whoever closes a pipe, as `head` does, has read enough: that is not said.
+  /// A closed pipe is not reported: a reader such as `head` has read enough.
   package func report(_ failure: any CommandFailure) {
     guard failure.systemError != EPIPE else { return }
     error(failure.message)
     if let hint = failure.hint { self.hint(hint) }
   }
 
-  /// Reports that a command line names a group of commands without a subcommand.
+  /// Reports a group of commands without a subcommand.
   package func reportMissingCommand(_ words: [String]) {
     error("name a command")
     hint("see '\(words.joined(separator: " ")) --help'")
@@ -142,7 +72,7 @@ package struct UserInterface: Sendable {
     writeAll("\n", to: console.error.descriptor)
   }
 
-  /// Writes a line, wrapped to the terminal's width; the word for its kind is coloured.
+  /// Writes a line, wrapped to the terminal's width, with a coloured word for its kind.
   private func line(_ kind: (word: String, colour: Int)?, _ text: String) {
     let words = [kind?.word, text.visible].compactMap(\.self).joined(separator: " ")
     var line = "\(hostName): \(words)"

@@ -13,13 +13,13 @@ package enum Words {
     "\(count) \(noun)\(count == 1 ? "" : "s")"
   }
 
-  /// Returns names in quotation marks; of many, the first.
+  /// Returns names in quotation marks; if there are many, only the first ones.
   package static func names(_ names: [String]) -> String {
     let shown = names.prefix(5).map { "'\($0)'" }.joined(separator: ", ")
     return names.count > 5 ? "\(shown) and \(names.count - 5) more" : shown
   }
 
-  /// Returns what follows the name of something in the question whether it was meant.
+  /// Returns the end of the question whether a similar name was meant.
   package static func lookAlike(_ name: String, _ word: String) -> String {
     name == word ? ", which looks the same and has other bytes, so complete or copy it" : ""
   }
@@ -32,17 +32,17 @@ package enum Words {
     return shown.isEmpty ? "0s" : shown.joined(separator: " ")
   }
 
-  /// Joins words by spaces.
+  /// Joins words with spaces.
   ///
-  /// The library's function is generic, for which the runtime searches all conformances of the
-  /// program; this one runs at the start of each command.
+  /// This runs at the start of each command. The library's generic function makes the runtime
+  /// search all conformances of the program.
   package static func joined(_ words: [String]) -> String {
     var text = ""
     for word in words { text += text.isEmpty ? word : " " + word }
     return text
   }
 
-  /// Converts a sentence to a message: no capital, no full stop.
+  /// Converts a sentence to a message: no capital letter, no full stop.
   ///
   /// The argument parser joins several guesses with `or:`; each becomes a message.
   package static func inOurStyle(_ sentence: String) -> String {
@@ -60,10 +60,10 @@ package enum Words {
 }
 
 extension [String] {
-  /// Returns the name that is most similar to a word; `nil` if none is similar.
+  /// Returns the name that is most similar to a word, or `nil` if none is similar.
   ///
-  /// A name is similar if only case, surrounding spaces or the form of Unicode differ, or at most two characters and
-  /// fewer than half of them.
+  /// A name is similar if only case, surrounding spaces or the Unicode form differ, or at most two
+  /// characters and fewer than half of them.
   package func resembling(_ word: String) -> String? {
     let others = filter { !$0.hasSameBytes(as: word) }
     if let same = others.first(where: { $0.plainly == word.plainly }) { return same }
@@ -94,7 +94,7 @@ extension [String] {
 }
 
 extension String {
-  /// The text in lower case, without spaces around it.
+  /// The text in lower case, without surrounding spaces.
   fileprivate var plainly: String {
     let start = drop(while: \.isWhitespace)
     let end = start.lastIndex { !$0.isWhitespace }.map(index(after:)) ?? start.startIndex
@@ -105,8 +105,8 @@ extension String {
 /// A pattern of names, as in shells: `*`, `?`, `[a-z]`, `[!a-z]`, and a backslash before a literal
 /// character.
 ///
-/// It must match the whole name. Characters are Unicode scalars, upper and lower case differ, and a
-/// slash or a leading dot is like any other character.
+/// It must match the whole name. Characters are Unicode scalars, case matters, and a slash or a
+/// leading dot is an ordinary character.
 package struct NamePattern: Hashable, Sendable {
   fileprivate enum Part: Hashable, Sendable {
     case anything
@@ -121,7 +121,7 @@ package struct NamePattern: Hashable, Sendable {
 
   private let parts: [Part]
 
-  /// Reads a pattern; a bracket that is never closed is literal.
+  /// Parses a pattern; an unclosed bracket is literal.
   package init(_ text: String) {
     var rest = Array(text.unicodeScalars)[...]
     var parts: [Part] = []
@@ -137,9 +137,9 @@ package struct NamePattern: Hashable, Sendable {
     self.parts = parts
   }
 
-  /// Returns whether the whole name matches.
+  /// Whether the whole name matches.
   ///
-  /// If a character doesn't fit, the last `*` takes one more: the time is at most the product of
+  /// If a character doesn't fit, the last `*` takes one more, so the time is at most the product of
   /// both lengths.
   package func matches(_ name: String) -> Bool {
     let scalars = Array(name.unicodeScalars)
@@ -162,7 +162,8 @@ package struct NamePattern: Hashable, Sendable {
     return parts[part...].allSatisfy { $0 == .anything }
   }
 
-  /// Reads the set after an opening bracket, up to the closing one; returns `nil` if there is none.
+  /// Reads the set after an opening bracket up to the closing one, or returns `nil` if there is
+  /// none.
   private static func takeSet(from rest: inout ArraySlice<Unicode.Scalar>) -> Characters? {
     var set = rest
     let isNegated = set.first == "!" || set.first == "^"
@@ -189,7 +190,7 @@ package struct NamePattern: Hashable, Sendable {
 }
 
 extension NamePattern.Part {
-  /// Returns whether this is a pattern for one character that matches.
+  /// Whether this part of the pattern matches the character.
   fileprivate func takes(_ scalar: Unicode.Scalar) -> Bool {
     switch self {
     case .anything: false

@@ -24,14 +24,14 @@ struct Prefs: ParsableCommand {
     ])
 
   static func main() {
-    PasswordReferences.prepare()
+    SharedStorePasswords.prepare()
     KeychainCommandLine.main(Self.self)
   }
 }
 
-/// The passwords of shared stores that lie in the keychain.
-enum PasswordReferences {
-  /// Lets shared preferences read them; nothing is opened yet.
+/// Reads passwords of shared stores from the keychain.
+enum SharedStorePasswords {
+  /// Sets the reader for shared preferences; nothing is opened yet.
   static func prepare() {
     SharedPreferences.readReferences { reference in
       do throws(KeychainError) {

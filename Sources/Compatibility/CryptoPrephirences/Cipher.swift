@@ -9,9 +9,8 @@ public import Foundation
 ///
 /// A cipher should authenticate: otherwise, a person who cannot read a value can still change it.
 public protocol Cipher: Sendable {
-  /// Encrypts data.
+  /// Encrypts data, for ``decrypt(_:)``.
   ///
-  /// - Returns: The encrypted data, for ``decrypt(_:)``.
   /// - Throws: The cipher's errors.
   func encrypt(_ data: Data) throws -> Data
 
@@ -25,13 +24,11 @@ public protocol Cipher: Sendable {
   ///
   /// - Parameter context: Data that is neither encrypted nor stored, but must be the same for
   ///   decryption; a cipher authenticates its ``CipherContext/bytes``.
-  /// - Returns: The encrypted data, for ``decrypt(_:authenticating:)-(_,CipherContext)``.
   /// - Throws: The cipher's errors.
   func encrypt(_ data: Data, authenticating context: CipherContext) throws -> Data
 
-  /// Decrypts what ``encrypt(_:authenticating:)-(_,CipherContext)`` returned.
+  /// Decrypts data in the context in which it was encrypted.
   ///
-  /// - Parameter context: The context in which it was encrypted.
   /// - Throws: The cipher's errors, and ``CryptoPrephirencesError`` with
   ///   ``CryptoPrephirencesError/Code/damaged`` in another context.
   func decrypt(_ data: Data, authenticating context: CipherContext) throws -> Data
@@ -57,18 +54,15 @@ extension Cipher {
 }
 
 extension Cipher {
-  /// Encrypts data in a context of the program: ``CipherContext/init(_:)``.
+  /// Encrypts data in a context of the program, see ``CipherContext/init(_:)``.
   ///
-  /// - Parameter context: Data that must be the same for decryption.
-  /// - Returns: The encrypted data, for ``decrypt(_:authenticating:)-(_,Data)``.
   /// - Throws: The cipher's errors.
   public func encrypt(_ data: Data, authenticating context: Data) throws -> Data {
     try encrypt(data, authenticating: CipherContext(context))
   }
 
-  /// Decrypts what ``encrypt(_:authenticating:)-(_,Data)`` returned.
+  /// Decrypts data in the context of the program in which it was encrypted.
   ///
-  /// - Parameter context: The context in which it was encrypted.
   /// - Throws: The cipher's errors.
   public func decrypt(_ data: Data, authenticating context: Data) throws -> Data {
     try decrypt(data, authenticating: CipherContext(context))
@@ -77,15 +71,12 @@ extension Cipher {
 
 /// A cipher that does not bind values to the names of their keys.
 ///
-/// It is compatible with programs that do not use contexts, and reads the values that they
-/// encrypted. A person who can write the preferences can move a value from one key to another, and
-/// this is not detected.
+/// It is compatible with programs that do not use contexts, and reads values that they encrypted.
+/// Anyone who can write the preferences can move a value to another key without being detected.
 public struct UnboundCipher: Cipher {
   private let cipher: any Cipher
 
   /// Creates a cipher that ignores contexts.
-  ///
-  /// - Parameter cipher: The cipher that encrypts and decrypts.
   public init(_ cipher: any Cipher) {
     self.cipher = cipher
   }
@@ -107,12 +98,10 @@ public struct UnboundCipher: Cipher {
   }
 }
 
-/// The context in which data is encrypted.
+/// The context in which data is encrypted, and which is needed to decrypt it.
 ///
-/// Decryption needs the same context.
-///
-/// The contexts of preferences, files and programs are separate: whatever context a program
-/// chooses, it cannot decrypt a value of a preference in it, or the reverse.
+/// The contexts of preferences, files and programs are separate: no context of a program can
+/// decrypt a value of a preference, or the reverse.
 public struct CipherContext: Hashable, Sendable {
   /// The bytes that a cipher authenticates; they are unique to this context.
   public let bytes: Data
@@ -131,9 +120,7 @@ public struct CipherContext: Hashable, Sendable {
     case program, key, anyKey, file
   }
 
-  /// Creates a context of the program.
-  ///
-  /// - Parameter data: Any bytes; may be empty.
+  /// Creates a context of the program from any bytes, which may be empty.
   public init(_ data: Data) { self.init(.program, data) }
 
   private init(_ kind: Kind, _ data: Data = Data()) { bytes = Data([kind.rawValue]) + data }

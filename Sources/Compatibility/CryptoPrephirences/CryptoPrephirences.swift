@@ -32,10 +32,6 @@ open class CryptoPrephirences: PreferencesType, @unchecked Sendable {
   private let state = PosixMutex(State())
 
   /// Creates preferences that are decrypted when they are read.
-  ///
-  /// - Parameters:
-  ///   - preferences: The preferences that store the encrypted values.
-  ///   - cipher: The cipher that decrypts the values.
   public init(preferences: any PreferencesType, cipher: any Cipher) {
     self.preferences = preferences
     self.cipher = cipher
@@ -50,13 +46,13 @@ open class CryptoPrephirences: PreferencesType, @unchecked Sendable {
     set { state.withLock { $0.returnsUndecryptable = newValue } }
   }
 
-  /// Whether values that cannot be decrypted are returned; see ``returnsUndecryptable``.
+  /// An alias of ``returnsUndecryptable``.
   public var returnNotDecrytable: Bool {
     get { returnsUndecryptable }
     set { returnsUndecryptable = newValue }
   }
 
-  /// Whether values that cannot be decrypted are returned; see ``returnsUndecryptable``.
+  /// An alias of ``returnsUndecryptable``.
   public var returnNotDecryptable: Bool {
     get { returnsUndecryptable }
     set { returnsUndecryptable = newValue }
@@ -65,7 +61,7 @@ open class CryptoPrephirences: PreferencesType, @unchecked Sendable {
   /// Why the last decryption or encryption failed; `nil` if none has failed.
   public var lastError: (any Error)? { state.withLock(\.lastError) }
 
-  /// The same as an error of preferences, or else the failure of ``preferences``.
+  /// The last error as an error of preferences, or else the failure of ``preferences``.
   public var lastPreferencesError: PreferencesError? {
     lastError.map { .converting($0, "a value could not be encrypted or decrypted") }
       ?? preferences.lastPreferencesError
@@ -76,9 +72,8 @@ open class CryptoPrephirences: PreferencesType, @unchecked Sendable {
     object(forKey: key, withCipher: cipher)
   }
 
-  /// Returns the decrypted value of a key.
+  /// Returns the decrypted value of a key, or `nil` if there is none.
   ///
-  /// - Returns: The value; `nil` if there is none.
   /// - Throws: The cipher's errors; ``SecretCipher`` and this class throw
   ///   ``CryptoPrephirencesError``.
   public func decryptedObject(forKey key: PreferenceKey) throws -> PreferenceObject? {
@@ -92,9 +87,8 @@ open class CryptoPrephirences: PreferencesType, @unchecked Sendable {
     }
   }
 
-  /// Returns the value of a key, decrypted by another cipher.
-  ///
-  /// - Returns: The value; `nil` if there is none or it cannot be decrypted.
+  /// Returns the value of a key, decrypted by another cipher; `nil` if there is none or it cannot
+  /// be decrypted.
   public func object(forKey key: PreferenceKey, withCipher cipher: any Cipher) -> PreferenceObject?
   {
     preferences.object(forKey: key).flatMap { decrypt($0, key: key, cipher) }
@@ -142,8 +136,6 @@ open class MutableCryptoPrephirences: CryptoPrephirences, MutablePreferencesType
   public let mutablePreferences: any MutablePreferencesType
 
   /// Creates preferences that are encrypted when they are set.
-  ///
-  /// - Parameter preferences: The preferences that store the encrypted values.
   public init(preferences: any MutablePreferencesType, cipher: any Cipher) {
     mutablePreferences = preferences
     super.init(preferences: preferences, cipher: cipher)
@@ -158,9 +150,8 @@ open class MutableCryptoPrephirences: CryptoPrephirences, MutablePreferencesType
     }
   }
 
-  /// Sets the value of a key, encrypted.
+  /// Sets the value of a key, encrypted; `nil` removes the key.
   ///
-  /// - Parameter value: The value; `nil` removes the key.
   /// - Throws: The cipher's errors, and ``CryptoPrephirencesError`` with
   ///   ``CryptoPrephirencesError/Code/unstorable``. The stored value does not change.
   public func setEncrypted(_ value: PreferenceObject?, forKey key: PreferenceKey) throws {
@@ -180,18 +171,16 @@ open class MutableCryptoPrephirences: CryptoPrephirences, MutablePreferencesType
 }
 
 extension PreferencesType {
-  /// Returns the decrypted value of a key.
+  /// Returns the decrypted value of a key, or `nil` if there is none or it cannot be decrypted.
   ///
-  /// - Returns: The value; `nil` if there is none or it cannot be decrypted:
-  ///   ``decryptedObject(forKey:withCipher:)`` distinguishes these.
+  /// ``decryptedObject(forKey:withCipher:)`` distinguishes these.
   public func object(forKey key: PreferenceKey, withCipher cipher: any Cipher) -> PreferenceObject?
   {
     try? decryptedObject(forKey: key, withCipher: cipher)
   }
 
-  /// Returns the decrypted value of a key.
+  /// Returns the decrypted value of a key, or `nil` if there is none.
   ///
-  /// - Returns: The value; `nil` if there is none.
   /// - Throws: The cipher's errors, and ``CryptoPrephirencesError`` with
   ///   ``CryptoPrephirencesError/Code/notEncrypted`` for a value that is not data, or
   ///   ``CryptoPrephirencesError/Code/undecodable``.
@@ -204,12 +193,10 @@ extension PreferencesType {
 }
 
 extension MutablePreferencesType {
-  /// Sets the value of a key, encrypted.
+  /// Sets the value of a key, encrypted; `nil` removes the key.
   ///
-  /// A value that cannot be encrypted changes nothing, and is the last error of preferences that
-  /// record one; ``setEncrypted(_:forKey:withCipher:)`` throws the error.
-  ///
-  /// - Parameter value: The value; `nil` removes the key.
+  /// A value that cannot be encrypted changes nothing, and becomes the last error of preferences
+  /// that record one; ``setEncrypted(_:forKey:withCipher:)`` throws the error.
   public func set(
     _ value: PreferenceObject?, forKey key: PreferenceKey, withCipher cipher: any Cipher
   ) {
@@ -225,9 +212,8 @@ extension MutablePreferencesType {
     }
   }
 
-  /// Sets the value of a key, encrypted.
+  /// Sets the value of a key, encrypted; `nil` removes the key.
   ///
-  /// - Parameter value: The value; `nil` removes the key.
   /// - Throws: The cipher's errors, and ``CryptoPrephirencesError`` with
   ///   ``CryptoPrephirencesError/Code/unstorable`` for a value that is neither `Codable` nor
   ///   `NSCoding`. The stored value does not change.

@@ -61,10 +61,7 @@ public struct CryptoPrephirencesError: Error, Hashable, Sendable {
     Self(.undecodable, "the decrypted file is not a property list with a dictionary")
   }
 
-  /// Returns whether an error has the same code, for `catch` and `switch`.
-  ///
-  /// - Parameter pattern: The error with the expected code.
-  /// - Returns: `true` if the codes are equal.
+  /// Whether an error has the same code, for `catch` and `switch`.
   public static func ~= (pattern: Self, error: any Error) -> Bool {
     (error as? Self)?.code == pattern.code
   }

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// An encrypted file of preferences: `PKPREFS1` and a newline, then the encrypted property list or
-/// the ``PlainForm`` of a file.
+/// An encrypted file of preferences: `PKPREFS1`, a newline, and an encrypted property list or
+/// file's ``PlainForm``.
 ///
-/// Files of other programs, which are encrypted property lists without that start, are also read.
+/// Files of other programs, which are encrypted property lists without this start, are also read.
 /// An encrypted value is not accepted as a file, even if the cipher ignores contexts.
 struct EncryptedFile {
   private static let name = Data("PKPREFS".utf8)
@@ -50,7 +50,7 @@ struct EncryptedFile {
   }
 
   private func decrypt(_ contents: Data) throws -> Data {
-    // A file without the start has no context either, so removing the start gains nothing.
+    // A file without the start has no context, so removing the start gains nothing.
     guard contents.starts(with: Self.name) else { return try cipher.decrypt(contents) }
     guard contents.starts(with: Self.magic) else {
       throw CryptoPrephirencesError(.unsupported, "the file is of a newer form, or damaged")
@@ -67,12 +67,11 @@ extension CryptoPrephirencesError {
 }
 
 extension PreferencesType {
-  /// Writes all preferences to an encrypted file, including the names of their keys.
+  /// Writes all preferences, with the names of their keys, to an encrypted file.
   ///
-  /// The old file stays until the new one is complete and on disk. A new file is readable by its
-  /// owner only.
+  /// The old file stays until the new one is complete and on disk. Only the owner can read a new
+  /// file.
   ///
-  /// - Parameter filePath: The path of the file.
   /// - Throws: The cipher's errors, and ``CryptoPrephirencesError`` with
   ///   ``CryptoPrephirencesError/Code/unstorable`` or ``CryptoPrephirencesError/Code/inputOutput``.
   ///   The old file stays.
@@ -83,9 +82,8 @@ extension PreferencesType {
 }
 
 extension MutablePreferencesType {
-  /// Sets the values of all keys in an encrypted file; other keys keep theirs.
+  /// Sets the values of all keys in an encrypted file; other keys do not change.
   ///
-  /// - Parameter filePath: The path of the file.
   /// - Throws: The cipher's errors, and ``CryptoPrephirencesError``; nothing is changed.
   public func loadFrom(filePath: String, withCipher cipher: any Cipher) throws {
     set(dictionary: try EncryptedFile(path: filePath, cipher: cipher).read().values)
@@ -95,7 +93,6 @@ extension MutablePreferencesType {
 extension DictionaryPreferences {
   /// Reads preferences from an encrypted file.
   ///
-  /// - Parameter filePath: The path of the file.
   /// - Throws: The cipher's errors, and ``CryptoPrephirencesError``.
   public convenience init(filePath: String, withCipher cipher: any Cipher) throws {
     self.init(dictionary: try EncryptedFile(path: filePath, cipher: cipher).read().values)
@@ -106,10 +103,9 @@ extension Plist {
   /// Reads an encrypted file.
   ///
   /// - Parameters:
-  ///   - filePath: The path of the file.
-  ///   - options: Have no effect: values are of Swift's types.
+  ///   - options: Have no effect: values have Swift's types.
   ///   - format: Receives the format of the property list; it does not change if the file was
-  ///     written by ``PreferencesType/saveTo(filePath:withCipher:)``, which supports more types.
+  ///       written by ``PreferencesType/saveTo(filePath:withCipher:)``, which supports more types.
   ///   - readOptionsMask: Has no effect.
   /// - Throws: The cipher's errors, and ``CryptoPrephirencesError``.
   public static func readFrom(
@@ -126,8 +122,8 @@ extension Plist {
   /// Writes values to an encrypted file, as a property list.
   ///
   /// - Parameters:
-  ///   - filePath: The path of the file. A new file is readable by its owner only.
-  ///   - dictionary: The values by their keys, all of types that property lists have.
+  ///   - filePath: The path of the file. Only the owner can read a new file.
+  ///   - dictionary: The values by their keys, all of property list types.
   ///   - format: The format of the property list; XML rounds dates to seconds.
   ///   - options: How to write the property list.
   ///   - writeOptionMask: With `.atomic`, the old file stays until the new one is complete.

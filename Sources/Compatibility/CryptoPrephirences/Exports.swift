@@ -1,4 +1,3 @@
-// A program needs only `import CryptoPrephirences`: keys and preferences are part of this module's
-// signatures.
+// `import CryptoPrephirences` is enough: keys and preferences are part of this module's signatures.
 @_exported public import KeychainSecrets
 @_exported public import Prephirences

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import Prephirences
 
-/// The kind of encrypted content; one kind is never read as the other.
+/// The kind of encrypted content; one kind is never read as another.
 enum PlainForm {
   case value, file
 
   /// The greatest nesting depth of a value.
   fileprivate static let greatestDepth = 200
 
-  /// The bytes at the start of the form.
+  /// The first bytes.
   var magic: Data {
     switch self {
     case .value: Data("PKV1".utf8)
@@ -40,7 +40,6 @@ enum PlainTag: UInt8, CaseIterable {
     ObjectIdentifier(URL.self): .url, ObjectIdentifier(UUID.self): .uuid,
   ]
 
-  /// Returns the tag of a type whose content is written unchanged.
   fileprivate static func scalar(_ type: Any.Type) -> PlainTag? { scalars[ObjectIdentifier(type)] }
 }
 
@@ -73,7 +72,7 @@ struct PlainWriter {
     guard depth < PlainForm.greatestDepth else { throw .unstorable(type(of: value)) }
     if let tag = PlainTag.scalar(type(of: value)) { return write(scalar: value, tag) }
     switch value {
-    // Before the values: a number object could be of any type.
+    // Checked before the values: a number object could match any type.
     case is NSNumber where type(of: value) is AnyClass: try writeArchive(value)
     case let text as String: write(scalar: text, .string)
     case let data as Data: write(scalar: data, .data)
@@ -149,9 +148,7 @@ extension Data {
   }
 }
 
-/// Reads the output of ``PlainWriter``.
-///
-/// Its input is authenticated, decrypted data; nevertheless it handles any bytes safely.
+/// Reads the output of ``PlainWriter``; it is authenticated, but any bytes are handled safely.
 struct PlainReader {
   private struct Malformed: Error {}
 
@@ -159,8 +156,8 @@ struct PlainReader {
 
   init(_ data: Data) { rest = data }
 
-  /// Returns the value of a form, or of an archive of `NSKeyedArchiver`, which other programs encrypt,
-  /// with the type that was written; `type` is decoded if the type of the value is private.
+  /// Returns the value in a form, or in an archive of `NSKeyedArchiver` from other programs, with
+  /// the written type; `type` is used if the type of the value is private.
   static func value(
     of data: Data, _ form: PlainForm = .value, as type: Any.Type? = nil
   ) throws(CryptoPrephirencesError) -> Any {
@@ -197,7 +194,7 @@ struct PlainReader {
     try Self.valid(String(validating: try data(), as: UTF8.self))
   }
 
-  /// Reads a count of bytes, or of values that take at least one byte each.
+  /// Reads a count of bytes, or of values with at least one byte each.
   private mutating func count() throws -> Int {
     let count: UInt64 = try integer()
     guard count <= rest.count else { throw Malformed() }
@@ -239,7 +236,7 @@ struct PlainReader {
       return try Self.valid(URL(string: text, relativeTo: base.isEmpty ? nil : URL(string: base)))
     case .uuid: return try Self.valid(UUID(uuidString: try text()))
     case .array:
-      // Nothing is reserved for the count, which nested arrays can claim again and again.
+      // Memory is not reserved for the count, because nested arrays can claim it repeatedly.
       var array: [Any] = []
       for _ in 0..<(try count()) { array.append(try value(depth: depth + 1)) }
       return array

@@ -29,14 +29,14 @@ public final class SecretCipher: Cipher {
   /// Creates a cipher from a passphrase; Argon2id derives the keys.
   ///
   /// A key is derived when it is first needed, with the time and memory of the parameters, and then
-  /// kept. Its salt is stored in the encrypted data: a cipher continues to use the salt of the
-  /// first data that it decrypts, or else creates a new one. So read before you write; otherwise
-  /// every run of the program adds a salt, and readers of all values need one more derivation for
-  /// it.
+  /// kept. Its salt is stored in the encrypted data. A cipher continues to use the salt of the
+  /// first data that it decrypts, or else creates a new one, so read before you write. Otherwise,
+  /// every run of the program adds a salt, and reading all values needs one more derivation for
+  /// each.
   ///
-  /// A person who can write the preferences can invent salts. So a cipher does not derive keys at a
-  /// higher cost than its own, in memory or in passes, and after 8 salts that decrypted nothing it
-  /// tries no more new ones.
+  /// Anyone who can write the preferences can invent salts. A cipher therefore derives no keys at a
+  /// higher cost than its own, in memory or in passes, and tries no new salts after 8 that
+  /// decrypted nothing.
   ///
   /// - Parameter parameters: The cost of a guess for new salts, and the highest accepted cost for
   ///   existing ones.
@@ -90,7 +90,7 @@ protocol CipherKeys: Sendable {
 
   func forDecrypting(_ header: CipherHeader) throws -> CipherKey
 
-  /// Records a key that was right.
+  /// Records a key that has decrypted data.
   func note(_ key: CipherKey)
 }
 
@@ -211,7 +211,7 @@ final class CipherKey: CipherKeys {
     of secret: borrowing SecretBytes, _ header: CipherHeader
   ) throws(CryptoPrephirencesError) -> Data {
     let fields = header.bytes
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       let tag = try KeyDerivation.tag(from: secret, label: "pc1/check", fields: fields.span.bytes)
       return Data(tag.prefix(checkCount))
     } catch {
@@ -221,19 +221,17 @@ final class CipherKey: CipherKeys {
 }
 
 extension CryptoPrephirencesError {
-  /// Performs a call whose errors are these, or those of `KeychainSecrets`, which become these.
+  /// Performs a call, and converts the errors of `KeychainSecrets`.
   fileprivate static func converting<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
-    } catch let error as SecretsError {
+    } catch let error as KeychainError {
       throw Self(error)
     }
   }
 
-  fileprivate init(_ error: SecretsError) {
-    self =
-      error.code == .authenticationFailed
-      ? .foreignContext : Self(.unavailable, error.description)
+  fileprivate init(_ error: KeychainError) {
+    self = error.code == .damaged ? .foreignContext : Self(.unavailable, error.message)
   }
 }
 
@@ -249,13 +247,13 @@ final class PassphraseKeys: CipherKeys {
 
   private static let greatestCount = 32
 
-  /// A person who can write the preferences can invent salts, and each costs a derivation.
+  /// Anyone who can write the preferences can invent salts, and each costs a derivation.
   private static let greatestUnprovenCount = 8
 
   private let passphrase: SecretBytes
   private let parameters: PasswordHash.Parameters
 
-  // Held while a key is derived: two derivations at the same time would need twice the memory.
+  // Held during a derivation: two at the same time would need twice the memory.
   private let state = PosixMutex(State())
 
   init(_ passphrase: consuming SecretBytes, _ parameters: PasswordHash.Parameters) {
@@ -286,7 +284,7 @@ final class PassphraseKeys: CipherKeys {
         throw CryptoPrephirencesError.manySalts
       }
       let key = try derive(header)
-      // Keeps the keys that decrypted nothing; otherwise they would be derived repeatedly.
+      // Keep the keys that decrypted nothing; otherwise they would be derived again.
       if state.known.count >= Self.greatestCount {
         state.known = state.known.filter { state.unproven.contains($0.key) }
       }

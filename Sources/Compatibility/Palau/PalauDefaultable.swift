@@ -15,51 +15,39 @@ internal import Prephirences
 ///
 /// | type | is stored as |
 /// | --- | --- |
-/// | text, truth value, number, date, data, URL, UUID, `Decimal`, and their arrays and dictionaries | itself |
+/// | text, truth value, number, date, data, URL, UUID, `Decimal`, collections of these | itself |
 /// | ``PalauCustomDefaultable`` | its intermediate value |
 /// | `RawRepresentable` | its raw value |
-/// | `NSCoding` | itself if stores hold it, else data: its archive |
+/// | `NSCoding` | itself if stores can hold it, else data: its archive |
 /// | `Codable` | data: its JSON |
 ///
-/// A type of any other kind implements `get(_:from:)` and
+/// Any other type implements `get(_:from:)` and
 /// `set(_:forKey:in:)`. Archives are read for every `NSCoding` type, also those
 /// that Palau for Apple's systems wrote for `NSNumber` and `NSString`.
 public protocol PalauDefaultable {
   /// The type of the value; the conforming type itself.
   associatedtype ValueType = Self
 
-  /// Returns the value of a key.
-  ///
-  /// - Returns: The value, or `nil` if there is none of this type.
+  /// Returns the value of a key, or `nil` if there is none of this type.
   static func get(_ key: String, from defaults: NSUD) -> ValueType?
 
-  /// Returns the values of a key of an array entry.
-  ///
-  /// - Returns: The values, or `nil` if there is no array of this type.
+  /// Returns the values of an array entry's key, or `nil` if there is no array of this type.
   static func get(_ key: String, from defaults: NSUD) -> [ValueType]?
 
-  /// Sets the value of a key.
-  ///
-  /// - Parameter value: The value; `nil` removes the key.
+  /// Sets the value of a key; `nil` removes the key.
   static func set(_ value: ValueType?, forKey key: String, in defaults: NSUD)
 
-  /// Sets the values of a key of an array entry.
-  ///
-  /// - Parameter value: The values; `nil` removes the key.
+  /// Sets the values of an array entry's key; `nil` removes the key.
   static func set(_ value: [ValueType]?, forKey key: String, in defaults: NSUD)
 
-  /// Returns the value of a key; the spelling of Palau for Swift 2.
+  /// Returns the value of a key, as in Palau for Swift 2; `nil` if there is none of this type.
   ///
   /// A type implements this method or `get(_:from:)`, which is its default.
-  ///
-  /// - Returns: The value, or `nil` if there is none of this type.
   static func get(key: String, from defaults: NSUD) -> ValueType?
 
-  /// Sets the value of a key; the spelling of Palau for Swift 2.
+  /// Sets the value of a key, as in Palau for Swift 2; `nil` removes the key.
   ///
   /// A type implements this method or `set(_:forKey:in:)`, which is its default.
-  ///
-  /// - Parameter value: The value; `nil` removes the key.
   static func set(value: ValueType?, forKey key: String, in defaults: NSUD)
 }
 
@@ -71,32 +59,32 @@ extension PalauDefaultable {
     }
   }
 
-  /// Returns the values of a key of an array entry.
+  /// Returns the values of an array entry's key.
   public static func get(_ key: String, from defaults: NSUD) -> [ValueType]? {
     PalauForm.read([Self].self, key, in: defaults) {
       PalauForm.kind(of: Self.self).values(key, in: defaults)
     }
   }
 
-  /// Sets the value of a key; a value that cannot be stored changes nothing, and
-  /// `lastPreferencesError` of the user defaults has the reason.
+  /// Sets the value of a key; if it cannot be stored, nothing changes, and `lastPreferencesError`
+  /// of the user defaults has the reason.
   public static func set(_ value: ValueType?, forKey key: String, in defaults: NSUD) {
     guard let value else { return defaults.removePreference(forKey: key) }
     PalauForm.kind(of: Self.self).set(value, key, in: defaults)
   }
 
-  /// Sets the values of a key of an array entry; see `set(_:forKey:in:)`.
+  /// Sets the values of an array entry's key; see `set(_:forKey:in:)`.
   public static func set(_ value: [ValueType]?, forKey key: String, in defaults: NSUD) {
     guard let value else { return defaults.removePreference(forKey: key) }
     PalauForm.kind(of: Self.self).set(values: value, key, in: defaults)
   }
 
-  /// Returns the value of a key; the spelling of Palau for Swift 2.
+  /// Returns the value of a key, as in Palau for Swift 2.
   public static func get(key: String, from defaults: NSUD) -> ValueType? {
     get(key, from: defaults)
   }
 
-  /// Sets the value of a key; the spelling of Palau for Swift 2.
+  /// Sets the value of a key, as in Palau for Swift 2.
   public static func set(value: ValueType?, forKey key: String, in defaults: NSUD) {
     set(value, forKey: key, in: defaults)
   }
@@ -171,8 +159,7 @@ extension NSData: PalauDefaultable {
 /// }
 /// ```
 ///
-/// The intermediate type is one that a property list can hold, a `RawRepresentable` or a `Codable`
-/// type.
+/// The intermediate type is a type of property lists, `RawRepresentable` or `Codable`.
 public protocol PalauCustomDefaultable: PalauDefaultable {
   /// The type that is stored.
   associatedtype IntermediateType
@@ -180,8 +167,6 @@ public protocol PalauCustomDefaultable: PalauDefaultable {
   /// Returns what to store for a value.
   static func toIntermediate(_ value: Self) -> IntermediateType
 
-  /// Returns the value of what is stored.
-  ///
-  /// - Returns: The value, or `nil` if it is not valid.
+  /// Returns the value of what is stored, or `nil` if it is not valid.
   static func fromIntermediate(_ intermediate: IntermediateType) -> Self?
 }

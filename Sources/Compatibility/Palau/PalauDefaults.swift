@@ -15,25 +15,23 @@ internal import PrephirencesSystem
 /// PalauDefaults.name.value = "Ada"
 /// ```
 ///
-/// A set value is on disk when the setter returns. Values are in ``defaults``, unless an entry names
-/// others.
+/// A set value is on disk when the setter returns. Values are in ``defaults``, unless the entry has
+/// its own user defaults.
 public struct PalauDefaults {
-  /// The user defaults of entries that name no others: at first those of the program,
+  /// The user defaults of entries that have none of their own; initially the program's
   /// `DurableUserDefaults.standard`.
   ///
-  /// Set it at the start of a program to use another suite, or in tests. Any `UserDefaults` will do;
-  /// plain ones are synchronized after each change.
+  /// Set it at the start of a program to use another suite, or in tests. Any `UserDefaults` will
+  /// do; plain ones are synchronized after each change.
   public static var defaults: NSUD {
     get { SharedDefaults.current.withLock { $0 } ?? DurableUserDefaults.standard }
     set { SharedDefaults.current.withLock { $0 = newValue } }
   }
 
-  /// Returns its argument: the rules of an entry without any.
+  /// Returns its argument: the rule of an entry without rules.
   public static func pure<T>(_ value: T) -> T { value }
 
-  /// Returns whether a value is missing.
-  ///
-  /// - Returns: `true` if the value is `nil`.
+  /// Whether a value is `nil`.
   public static func isEmpty<T>(_ value: T?) -> Bool { value == nil }
 
   /// Returns the entry of a key.
@@ -56,18 +54,14 @@ public struct PalauDefaults {
     PalauDefaultsArrayEntry(key: key, defaults: defaults, ensure: { $0 })
   }
 
-  /// Returns the entry of a key whose value is never `nil`.
-  ///
-  /// - Parameter fallback: The value if there is none.
+  /// Returns the entry of a key whose value is never `nil`, because it has a fallback.
   public static func value<T>(
     _ key: String, whenNil fallback: T, in defaults: NSUD = PalauDefaults.defaults
   ) -> PalauDefaultsEntryEnsured<T> {
     PalauEnsuredEntry(value(key, in: defaults), whenNil: fallback)
   }
 
-  /// Returns the array entry of a key whose value is never `nil`.
-  ///
-  /// - Parameter fallback: The values if there are none.
+  /// Returns the array entry of a key whose value is never `nil`, because it has a fallback.
   public static func value<T>(
     _ key: String, whenNil fallback: [T], in defaults: NSUD = PalauDefaults.defaults
   ) -> PalauDefaultsArrayEntryEnsured<T> {
@@ -102,18 +96,14 @@ extension PalauDefaults {
     value(key, in: .over(preferences))
   }
 
-  /// Returns the entry of a key in any preferences, whose value is never `nil`.
-  ///
-  /// - Parameter fallback: The value if there is none.
+  /// Returns the entry of a key in any preferences, with a fallback instead of `nil`.
   public static func value<T>(
     _ key: String, whenNil fallback: T, in preferences: any MutablePreferencesType
   ) -> PalauDefaultsEntryEnsured<T> {
     value(key, whenNil: fallback, in: .over(preferences))
   }
 
-  /// Returns the array entry of a key in any preferences, whose value is never `nil`.
-  ///
-  /// - Parameter fallback: The values if there are none.
+  /// Returns the array entry of a key in any preferences, with a fallback instead of `nil`.
   public static func value<T>(
     _ key: String, whenNil fallback: [T], in preferences: any MutablePreferencesType
   ) -> PalauDefaultsArrayEntryEnsured<T> {
@@ -124,7 +114,7 @@ extension PalauDefaults {
 /// The user defaults that entries read and write.
 public typealias NSUD = UserDefaults
 
-// Documents of Palau for Swift 2 use these names, in types that read and write themselves.
+// Code for Palau for Swift 2 uses these names, in types that read and write themselves.
 extension UserDefaults {
   /// The old name of `object(forKey:)`.
   @available(*, deprecated, renamed: "object(forKey:)")
@@ -133,7 +123,7 @@ extension UserDefaults {
   /// The old name of `set(_:forKey:)`; `nil` removes the key.
   @available(*, deprecated, renamed: "set(_:forKey:)")
   public func setObject(_ value: PreferenceObject?, forKey key: PreferenceKey) {
-    // Outside Apple's systems, a `nil` that was cast to an object is `NSNull`.
+    // Outside Apple's systems, casting `nil` to an object gives `NSNull`.
     setPreference(value is NSNull ? nil : value, forKey: key)
   }
 

@@ -11,7 +11,7 @@ internal import Prephirences
 /// PalauDefaults.title.value = "Notes"
 /// ```
 ///
-/// The setter needs no variable, so that the declaration needs no `set`.
+/// The setter is nonmutating, so a declaration needs only a getter.
 public struct PalauDefaultsEntry<T: PalauDefaultable>: PalauEntry where T.ValueType == T {
   /// The type of the value.
   public typealias ValueType = T
@@ -22,7 +22,7 @@ public struct PalauDefaultsEntry<T: PalauDefaultable>: PalauEntry where T.ValueT
   /// A function that receives the new and the old value.
   public typealias PalauDidSetFunction = (_ newValue: T?, _ oldValue: T?) -> Void
 
-  /// The rules of an entry, as one function.
+  /// The rules of an entry, combined into one function.
   public typealias PalauEnsureFunction = (T?) -> T?
 
   /// The key.
@@ -34,12 +34,10 @@ public struct PalauDefaultsEntry<T: PalauDefaultable>: PalauEntry where T.ValueT
   /// All rules in order.
   public let ensure: PalauEnsureFunction
 
-  /// Called after the value was set through this entry.
+  /// Called after this entry has set the value.
   public let didSet: PalauDidSetFunction?
 
-  /// Creates an entry.
-  ///
-  /// - Parameter didSet: Called after the value was set.
+  /// Creates an entry; `didSet` is called after the value was set.
   public init(
     key: String, defaults: NSUD, didSet: PalauDidSetFunction? = nil,
     ensure: @escaping PalauEnsureFunction
@@ -52,7 +50,7 @@ public struct PalauDefaultsEntry<T: PalauDefaultable>: PalauEntry where T.ValueT
 
   /// The value after all rules; `nil` if there is none.
   ///
-  /// Setting `nil` removes the key, unless a rule has a value for it. A value that cannot be stored
+  /// Setting `nil` removes the key, unless a rule replaces it. A value that cannot be stored
   /// changes nothing; `lastPreferencesError` of ``defaults`` has the reason.
   public var value: T? {
     get { ensure(T.get(key: key, from: defaults)) }
@@ -86,7 +84,7 @@ public struct PalauDefaultsArrayEntry<T: PalauDefaultable>: PalauEntry where T.V
   /// A function that receives the new and the old values.
   public typealias PalauDidSetArrayFunction = (_ newValue: [T]?, _ oldValue: [T]?) -> Void
 
-  /// The rules of an entry, as one function.
+  /// The rules of an entry, combined into one function.
   public typealias PalauEnsureArrayFunction = ([T]?) -> [T]?
 
   /// The key.
@@ -98,12 +96,10 @@ public struct PalauDefaultsArrayEntry<T: PalauDefaultable>: PalauEntry where T.V
   /// All rules in order.
   public let ensure: PalauEnsureArrayFunction
 
-  /// Called after the values were set through this entry.
+  /// Called after this entry has set the values.
   public let didSet: PalauDidSetArrayFunction?
 
-  /// Creates an entry.
-  ///
-  /// - Parameter didSet: Called after the values were set.
+  /// Creates an entry; `didSet` is called after the values were set.
   public init(
     key: String, defaults: NSUD, didSet: PalauDidSetArrayFunction? = nil,
     ensure: @escaping PalauEnsureArrayFunction
@@ -114,13 +110,13 @@ public struct PalauDefaultsArrayEntry<T: PalauDefaultable>: PalauEntry where T.V
     self.ensure = ensure
   }
 
-  /// The values after all rules; `nil` if there are none, or if what is stored is no such array.
+  /// The values after all rules; `nil` if no array of this type is stored.
   ///
-  /// Elements that are not valid, such as a case that the program no longer has, are left out. A change in
-  /// place, such as `append`, would remove them, so it changes nothing then.
+  /// Elements that are not valid, such as a case that the program no longer has, are left out. A
+  /// change in place, such as `append`, would remove them, so it changes nothing then.
   ///
-  /// Setting `nil` removes the key, unless a rule has values for it. Values that cannot be stored
-  /// change nothing; `lastPreferencesError` of ``defaults`` has the reason.
+  /// Setting `nil` removes the key, unless a rule replaces it. Values that cannot be stored change
+  /// nothing; `lastPreferencesError` of ``defaults`` has the reason.
   public var value: [T]? {
     get { ensure(T.get(key, from: defaults)) }
     nonmutating set {
@@ -148,7 +144,7 @@ public typealias PalauDefaultsEntryEnsured<T: PalauDefaultable> =
 public typealias PalauDefaultsArrayEntryEnsured<T: PalauDefaultable> =
   PalauEnsuredEntry<PalauDefaultsArrayEntry<T>> where T.ValueType == T
 
-/// An entry with a fallback, whose value is therefore never `nil`.
+/// An entry with a fallback, so its value is never `nil`.
 ///
 /// ```swift
 /// extension PalauDefaults {
@@ -161,12 +157,10 @@ public struct PalauEnsuredEntry<Entry: PalauEntry> {
   /// The entry with an optional value.
   public let entry: Entry
 
-  /// The value if there is none.
+  /// The value if the entry has none.
   public let fallback: Entry.ReturnType
 
   /// Creates an entry with a fallback.
-  ///
-  /// - Parameter fallback: The value if the entry has none.
   public init(_ entry: Entry, whenNil fallback: Entry.ReturnType) {
     self.entry = entry
     self.fallback = fallback
@@ -181,7 +175,7 @@ public struct PalauEnsuredEntry<Entry: PalauEntry> {
   /// The value after all rules.
   ///
   /// A change in place, such as `+=`, changes nothing if the old value cannot be read: the fallback
-  /// must not replace a value of another type, or one that a locked or damaged store has.
+  /// must not replace a value of another type, or a value in a locked or damaged store.
   /// `lastPreferencesError` of ``defaults`` then has the reason.
   public var value: Entry.ReturnType {
     get { entry.whenNil(use: fallback).value ?? fallback }
@@ -204,12 +198,8 @@ public struct PalauEnsuredEntry<Entry: PalauEntry> {
   /// Removes the key, so that the value is the fallback.
   public func clear() { entry.clear() }
 
-  /// Adds a rule; see ``PalauEntry/ensure(when:use:)``.
-  ///
-  /// - Parameters:
-  ///   - condition: Returns whether to replace a value.
-  ///   - replacement: The value to use instead.
-  /// - Returns: The entry with the rule.
+  /// Adds a rule that replaces the values that meet a condition; see
+  /// ``PalauEntry/ensure(when:use:)``.
   public func ensure(
     when condition: @escaping (Entry.ReturnType) -> Bool, use replacement: Entry.ReturnType
   ) -> Self {
@@ -217,10 +207,9 @@ public struct PalauEnsuredEntry<Entry: PalauEntry> {
     return Self(entry, whenNil: condition(fallback) ? replacement : fallback)
   }
 
-  /// Sets the function that is called after the value was set or cleared through this entry.
+  /// Sets the function that is called after this entry has set or cleared the value.
   ///
-  /// - Parameter callback: Receives the value that a read now returns, and the one before.
-  /// - Returns: The entry with the function.
+  /// - Parameter callback: Receives the present and the previous value, as a read returns them.
   public func didSet(
     _ callback: @escaping (Entry.ReturnType, Entry.ReturnType) -> Void
   ) -> Self {

@@ -1,7 +1,7 @@
 public import Foundation
 public import Prephirences
 
-/// A value of one key, with its rules.
+/// The value of one key, with rules.
 ///
 /// ``PalauDefaultsEntry`` has one value and ``PalauDefaultsArrayEntry`` several; create them with
 /// ``PalauDefaults``. An entry has no state of its own: every read and write goes to its user
@@ -19,26 +19,24 @@ public protocol PalauEntry {
   /// The user defaults that have the key.
   var defaults: NSUD { get }
 
-  /// All rules in order: receives the value that is read or set, and returns the one to use.
+  /// All rules in order, applied to a value that is read or set.
   var ensure: (ReturnType?) -> ReturnType? { get }
 
-  /// Called after the value was set through this entry.
+  /// Called after this entry has set the value.
   var didSet: ((_ newValue: ReturnType?, _ oldValue: ReturnType?) -> Void)? { get }
 
   /// The value after all rules; `nil` if there is none. Setting `nil` removes the key, unless a
-  /// rule has a value for it.
+  /// rule replaces it.
   var value: ReturnType? { get set }
 
-  /// Creates an entry.
-  ///
-  /// - Parameter didSet: Called after the value was set.
+  /// Creates an entry; `didSet` is called after the value was set.
   init(
     key: String, defaults: NSUD, didSet: ((ReturnType?, ReturnType?) -> Void)?,
     ensure: @escaping (ReturnType?) -> ReturnType?)
 }
 
 extension PalauEntry {
-  /// Removes the key, whatever the rules say.
+  /// Removes the key, ignoring the rules.
   public func clear() {
     let oldValue = didSet == nil ? nil : value
     var unruled = Self(key: key, defaults: defaults, didSet: nil, ensure: { $0 })
@@ -56,13 +54,11 @@ extension PalauEntry {
   /// }
   /// ```
   ///
-  /// The rules of an entry apply in their order, to each value that is read and to each that is
-  /// set.
+  /// The rules of an entry apply in order, to each value that is read or set.
   ///
   /// - Parameters:
-  ///   - condition: Returns whether to replace a value; it receives what the rules before return.
+  ///   - condition: Returns whether to replace a value, which is the result of the previous rules.
   ///   - replacement: The value to use instead.
-  /// - Returns: The entry with the rule.
   public func ensure(
     when condition: @escaping (ReturnType?) -> Bool, use replacement: ReturnType
   ) -> Self {
@@ -74,32 +70,28 @@ extension PalauEntry {
       })
   }
 
-  /// Adds the rule that a missing value is replaced.
-  ///
-  /// - Parameter replacement: The value to use instead.
-  /// - Returns: The entry with the rule.
+  /// Adds a rule that replaces a missing value.
   public func whenNil(use replacement: ReturnType) -> Self {
     ensure(when: { $0 == nil }, use: replacement)
   }
 
-  /// Sets the function that is called after the value was set or cleared through this entry.
+  /// Sets the function that is called after this entry has set or cleared the value.
   ///
-  /// It replaces the one before. To be notified of every change, use
+  /// It replaces the previous function. To be notified of every change, use
   /// ``PalauEntry/observe(initial:_:)``.
   ///
-  /// - Parameter callback: Receives the value that a read now returns, and the one before; they are
-  ///   the same if the new value was refused or is equal.
-  /// - Returns: The entry with the function.
+  /// - Parameter callback: Receives the present and the previous value, as a read returns them;
+  ///   they are the same if the new value was refused or is equal.
   public func didSet(_ callback: @escaping (ReturnType?, ReturnType?) -> Void) -> Self {
     Self(key: key, defaults: defaults, didSet: callback, ensure: ensure)
   }
 }
 
 extension PalauEntry {
-  /// Returns whether a change in place keeps what is stored; if not, records why.
+  /// Whether a change in place keeps what is stored; if not, records why.
   ///
-  /// It would replace a value of another type, one that a locked or damaged store has, and the elements
-  /// of an array that are not valid.
+  /// It must not replace a value of another type, a value in a locked or damaged store, or the
+  /// invalid elements of an array.
   func isReadable() -> Bool {
     do {
       guard let stored = try defaults.fetchObject(forKey: key) else { return true }
@@ -122,7 +114,7 @@ extension PalauEntry {
 }
 
 extension PalauEntry {
-  /// Calls a closure with each change of the stored value, whoever makes it.
+  /// Calls a closure with each change of the stored value, by this or another process.
   ///
   /// The rules of the entry are not applied, because the closure may run on any thread;
   /// ``changes(initial:)`` applies them.
@@ -151,13 +143,12 @@ extension PalauEntry {
   /// ```
   ///
   /// - Parameter initial: Whether the sequence starts with the present value.
-  /// - Returns: The sequence; a slow reader gets one change, from the value that it last saw to the
-  ///   present one.
+  /// - Returns: The sequence; for a slow reader, several changes arrive as one.
   public func changes(initial: Bool = false) -> PalauChanges<Self> {
     PalauChanges(entry: self, changes: defaults.changes(forKey: key, initial: initial))
   }
 
-  /// Returns the value that the entry has if an object is stored.
+  /// Returns the entry's value for a stored object.
   func value(of object: PreferenceObject?) -> ReturnType? {
     Self.value(of: object, key, ensure: ensure)
   }
@@ -210,9 +201,7 @@ public struct PalauChanges<Entry: PalauEntry>: AsyncSequence {
     let entry: Entry
     var changes: PreferenceChanges.AsyncIterator
 
-    /// Waits for the next change.
-    ///
-    /// - Returns: The change, or `nil` after the last change.
+    /// Waits for the next change; `nil` is the end.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async -> Element? {

@@ -1,17 +1,17 @@
 internal import Foundation
 internal import Prephirences
 
-/// How values are stored if their type does not say it.
+/// How values are stored if their type does not define it.
 ///
-/// One default finds out at run time what the type is. A default for each kind would be ambiguous
-/// for a type of two kinds, such as an enumeration that is `RawRepresentable` and `Codable`.
+/// One default implementation checks the type at run time. One for each kind would be ambiguous for
+/// a type of two kinds, such as an enumeration that is `RawRepresentable` and `Codable`.
 enum PalauForm {
-  /// Reads a value, and reports one that is not of this type.
+  /// Reads a value, and reports a value of another type.
   static func read<Value>(
     _ type: Any.Type, _ key: String, in defaults: NSUD, _ body: () -> Value?
   ) -> Value? {
     if let value = body() { return value }
-    // A store that cannot be read has reported that.
+    // If the store cannot be read, it has reported that.
     if (try? defaults.fetchObject(forKey: key)) != nil {
       defaults.didRefuse(.unreadable(key, type), forKey: key)
     }
@@ -44,7 +44,7 @@ protocol PalauKind<Value> {
   func set(values: [Value], _ key: String, in defaults: NSUD)
 }
 
-/// Values that are stored as themselves, or as JSON if only that is possible.
+/// Values that are stored as themselves, or as JSON if necessary.
 struct PlainKind<Value>: PalauKind {
   func value(_ key: String, in defaults: NSUD) -> Value? { Self.get(key, from: defaults) }
 
@@ -69,9 +69,9 @@ struct PlainKind<Value>: PalauKind {
   }
 }
 
-/// Objects that are stored as they are if stores hold them, else as archives.
+/// Objects that are stored as they are if the store can hold them, or else as archives.
 ///
-/// Palau for Apple's systems archives all of them, so archives are read for each.
+/// Palau for Apple's systems archives all of them, so archives are read, too.
 struct ArchivedKind<Value>: PalauKind {
   func value(_ key: String, in defaults: NSUD) -> Value? {
     defaults.preferenceObject(forKey: key).flatMap(Self.object)
@@ -79,7 +79,7 @@ struct ArchivedKind<Value>: PalauKind {
 
   func values(_ key: String, in defaults: NSUD) -> [Value]? {
     let stored = defaults.preferenceObject(forKey: key)
-    // An array as a whole may be archived, too.
+    // The whole array may be an archive, too.
     if let archive = stored as? Data {
       return PreferenceArchive.unarchive(archive) as? [Value]
     }
@@ -101,13 +101,14 @@ struct ArchivedKind<Value>: PalauKind {
     defaults.didRefuse(
       PreferencesError(
         .unstorable,
-        "the value of the key '\(key)' is of type \(Value.self), and it, or an object in it, cannot be"
-          + " archived: declare its class outside other types, and not as private or generic"),
+        "the value of the key '\(key)' is of type \(Value.self), and it, or an object in it, "
+          + "cannot be archived: declare its class outside other types, and not as private or "
+          + "generic"),
       forKey: key)
   }
 
   private static func form(_ value: Value) -> Any? {
-    // The value itself, because a store may have more types than a property list.
+    // Store the value itself: a store may hold more types than a property list.
     (try? PropertyListForm.encode(value)) != nil ? value : PreferenceArchive.archive(value)
   }
 
@@ -127,7 +128,7 @@ struct ConvertedKind<Value, Stored>: PalauKind {
     stored.value(key, in: defaults).flatMap(restore)
   }
 
-  /// Returns the valid values, such as those that are still cases of an enumeration.
+  /// Returns the valid values; for example, the program may have removed a case.
   func values(_ key: String, in defaults: NSUD) -> [Value]? {
     stored.values(key, in: defaults)?.compactMap(restore)
   }
@@ -164,12 +165,12 @@ extension RawRepresentable {
   }
 }
 
-/// Values of a type that stores itself, or that nothing is known about.
+/// Values of a type that stores itself, or whose kind is unknown.
 ///
-/// A type that implements `get` and `set` for one value has no methods for arrays. Each element is
-/// then written to preferences in memory by the type's own method, and what it stored is taken.
+/// A type that implements `get` and `set` for one value has no methods for arrays. Its method
+/// writes each element to preferences in memory, from which the stored object is taken.
 struct OwnKind<T: PalauDefaultable>: PalauKind {
-  /// The key of an element in memory; arguments of the program don't have it.
+  /// The key of an element in memory, which program arguments don't have.
   private static var elementKey: String { "PalauElement" }
 
   private let plain = PlainKind<T.ValueType>()

@@ -96,27 +96,27 @@ open class BackedUserDefaults: UserDefaults {
 
   /// Returns the integer of a key; 0 if there is none.
   open override func integer(forKey key: PreferenceKey) -> Int {
-    PreferenceConversion(object(forKey: key)).integer
+    PreferenceValue(reading: object(forKey: key)).integer
   }
 
   /// Returns the number of a key, in single precision; 0 if there is none.
   open override func float(forKey key: PreferenceKey) -> Float {
-    PreferenceConversion(object(forKey: key)).float
+    PreferenceValue(reading: object(forKey: key)).float
   }
 
   /// Returns the number of a key; 0 if there is none.
   open override func double(forKey key: PreferenceKey) -> Double {
-    PreferenceConversion(object(forKey: key)).double
+    PreferenceValue(reading: object(forKey: key)).double
   }
 
   /// Returns the truth value of a key; `false` if there is none.
   open override func bool(forKey key: PreferenceKey) -> Bool {
-    PreferenceConversion(object(forKey: key)).bool
+    PreferenceValue(reading: object(forKey: key)).bool
   }
 
   /// Returns the URL of a key; text with a scheme is read as a URL, other text as a path.
   open override func url(forKey key: PreferenceKey) -> URL? {
-    PreferenceConversion(object(forKey: key)).url
+    PreferenceValue(reading: object(forKey: key)).url
   }
 
   /// Returns all visible values: those of ``preferences``, arguments, added suites and registered

@@ -55,7 +55,7 @@ extension BackedUserDefaults {
 
   func readString(_ key: PreferenceKey) -> String? {
     let value = object(forKey: key)
-    if let text = PreferenceConversion(value).string { return text }
+    if let text = PreferenceText.of(value) { return text }
     guard value != nil, preferences is any PreferencesAdapter else { return nil }
     return preferences.string(forKey: key)
   }

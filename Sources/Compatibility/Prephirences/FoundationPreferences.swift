@@ -193,7 +193,7 @@ extension Preference {
   }
 }
 
-extension PreferenceValue {
+extension PreferenceWithDefault {
   /// Creates a preference of ``Prephirences/sharedInstance`` with a default.
   public init(
     key: PreferenceKey, default defaultValue: T,

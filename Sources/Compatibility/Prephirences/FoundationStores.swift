@@ -147,22 +147,25 @@ extension NSCoder: MutablePreferencesType {
   /// Returns the integer of a key.
   public func integer(forKey key: PreferenceKey) -> Int {
     hasKind(key)
-      ? PreferenceConversion(object(forKey: key)).integer : native(key, decodeInteger) ?? 0
+      ? PreferenceValue(reading: object(forKey: key)).integer : native(key, decodeInteger) ?? 0
   }
 
   /// Returns the number of a key, in single precision.
   public func float(forKey key: PreferenceKey) -> Float {
-    hasKind(key) ? PreferenceConversion(object(forKey: key)).float : native(key, decodeFloat) ?? 0
+    hasKind(key)
+      ? PreferenceValue(reading: object(forKey: key)).float : native(key, decodeFloat) ?? 0
   }
 
   /// Returns the number of a key.
   public func double(forKey key: PreferenceKey) -> Double {
-    hasKind(key) ? PreferenceConversion(object(forKey: key)).double : native(key, decodeDouble) ?? 0
+    hasKind(key)
+      ? PreferenceValue(reading: object(forKey: key)).double : native(key, decodeDouble) ?? 0
   }
 
   /// Returns the truth value of a key.
   public func bool(forKey key: PreferenceKey) -> Bool {
-    hasKind(key) ? PreferenceConversion(object(forKey: key)).bool : native(key, decodeBool) ?? false
+    hasKind(key)
+      ? PreferenceValue(reading: object(forKey: key)).bool : native(key, decodeBool) ?? false
   }
 
   private func hasKind(_ key: PreferenceKey) -> Bool {

@@ -60,7 +60,7 @@ extension UserDefaults: PreferencesType {
   @_implements(PreferencesType,string(forKey:))
   public func preferenceString(forKey key: PreferenceKey) -> String? {
     if let backed { return backed.string(forKey: key) }
-    return PreferenceConversion(preferenceObject(forKey: key)).string
+    return PreferenceText.of(preferenceObject(forKey: key))
   }
 
   /// Returns the array of a key.
@@ -88,28 +88,28 @@ extension UserDefaults: PreferencesType {
   @_disfavoredOverload
   @_implements(PreferencesType,integer(forKey:))
   public func preferenceInteger(forKey key: PreferenceKey) -> Int {
-    PreferenceConversion(preferenceObject(forKey: key)).integer
+    PreferenceValue(reading: preferenceObject(forKey: key)).integer
   }
 
   /// Returns the number of a key, in single precision.
   @_disfavoredOverload
   @_implements(PreferencesType,float(forKey:))
   public func preferenceFloat(forKey key: PreferenceKey) -> Float {
-    PreferenceConversion(preferenceObject(forKey: key)).float
+    PreferenceValue(reading: preferenceObject(forKey: key)).float
   }
 
   /// Returns the number of a key.
   @_disfavoredOverload
   @_implements(PreferencesType,double(forKey:))
   public func preferenceDouble(forKey key: PreferenceKey) -> Double {
-    PreferenceConversion(preferenceObject(forKey: key)).double
+    PreferenceValue(reading: preferenceObject(forKey: key)).double
   }
 
   /// Returns the truth value of a key.
   @_disfavoredOverload
   @_implements(PreferencesType,bool(forKey:))
   public func preferenceBool(forKey key: PreferenceKey) -> Bool {
-    PreferenceConversion(preferenceObject(forKey: key)).bool
+    PreferenceValue(reading: preferenceObject(forKey: key)).bool
   }
 
   /// Returns the bytes of a key.
@@ -124,7 +124,7 @@ extension UserDefaults: PreferencesType {
   @_disfavoredOverload
   @_implements(PreferencesType,url(forKey:))
   public func preferenceURL(forKey key: PreferenceKey) -> URL? {
-    PreferenceConversion(preferenceObject(forKey: key)).url
+    PreferenceValue(reading: preferenceObject(forKey: key)).url
   }
 }
 

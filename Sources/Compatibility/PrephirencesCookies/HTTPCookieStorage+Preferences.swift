@@ -4,11 +4,11 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// The cookies of a storage as read-only preferences: their names are the keys.
+/// The cookies of a storage as read-only preferences, with their names as keys.
 ///
-/// Expired cookies are left out. If several cookies have the same name, the one with the longest
-/// path is used, then the one with the longest domain;
-/// ``Foundation/HTTPCookieStorage/preferences(for:)`` returns those of a single server.
+/// Expired cookies are left out. Of several cookies with the same name, the longest path wins, then
+/// the longest domain. ``Foundation/HTTPCookieStorage/preferences(for:)`` returns those of one
+/// server.
 extension HTTPCookieStorage: PreferencesType {
   /// Returns the value of the cookie with a name.
   public func object(forKey key: PreferenceKey) -> PreferenceObject? {
@@ -18,9 +18,7 @@ extension HTTPCookieStorage: PreferencesType {
   /// Returns the values of all cookies by their names.
   public func dictionary() -> PreferencesDictionary { Cookies.values(cookies) }
 
-  /// Returns the cookies that a request to a URL would send, as preferences.
-  ///
-  /// - Returns: The values of the present cookies, by their names.
+  /// Returns the values of the cookies that a request to a URL would send, by their names.
   public func preferences(for url: URL) -> DictionaryPreferences {
     DictionaryPreferences(dictionary: Cookies.values(cookies(for: url)))
   }
@@ -31,7 +29,7 @@ private enum Cookies {
     PreferencesDictionary(specificFirst(cookies).map { ($0.name, $0.value) }) { first, _ in first }
   }
 
-  /// Returns the cookies that have not expired, in an order that does not depend on the storage.
+  /// Returns the cookies that have not expired, in an order independent of the storage's.
   static func specificFirst(_ cookies: [HTTPCookie]?) -> [HTTPCookie] {
     let now = Date()
     return (cookies ?? [])

@@ -9,9 +9,9 @@ public import Prephirences
 /// defaults.set(8080, forKey: "port")  // survives the end of the process
 /// ```
 ///
-/// Any API that asks for a `UserDefaults` accepts it. It is not `Sendable`, because `UserDefaults` is
-/// not; ``DurablePreferences`` is. See ``BackedUserDefaults`` for what differs from
-/// `UserDefaults`.
+/// It can be used wherever a `UserDefaults` is expected. It is not `Sendable`, because
+/// `UserDefaults` is not; ``DurablePreferences`` is. See ``BackedUserDefaults`` for the differences
+/// from `UserDefaults`.
 open class DurableUserDefaults: BackedUserDefaults {
   // Never replaced, and used on every thread like `UserDefaults.standard`.
   nonisolated(unsafe) private static let shared = DurableUserDefaults(.standard)
@@ -21,15 +21,13 @@ open class DurableUserDefaults: BackedUserDefaults {
   /// `UserDefaults.standard` is a different object, with different values.
   open override class var standard: UserDefaults { unsafe shared }
 
-  /// The preferences that have the values.
+  /// The preferences that hold the values.
   public final private(set) var durable: DurablePreferences
 
-  /// Creates user defaults over the durable preferences of a suite, whose file is opened when it is
-  /// first used.
+  /// Creates user defaults over a suite's durable preferences; the first use opens the file.
   ///
-  /// - Parameter suiteName: The name of the suite; `nil` for the one of the program. With a name
-  ///   that no suite can have, each read and each change fails, and `lastPreferencesError` has the
-  ///   reason.
+  /// - Parameter suiteName: The name of the suite; `nil` for the program's. With an invalid name,
+  ///   each read and each change fails, and `lastPreferencesError` has the reason.
   public override init?(suiteName: String?) {
     durable = suiteName.map(DurablePreferences.init(suiteName:)) ?? .standard
     super.init(suiteName: suiteName)
@@ -37,8 +35,6 @@ open class DurableUserDefaults: BackedUserDefaults {
   }
 
   /// Creates user defaults over durable preferences.
-  ///
-  /// - Parameter preferences: The preferences that have the values.
   public convenience init(_ preferences: DurablePreferences) {
     self.init()
     durable = preferences
@@ -53,7 +49,7 @@ open class DurableUserDefaults: BackedUserDefaults {
 }
 
 extension UserDefaults {
-  /// Returns the user defaults that are any preferences, or that have their values in them.
+  /// Returns preferences that are user defaults, or user defaults over the preferences.
   package static func over(_ preferences: any MutablePreferencesType) -> UserDefaults {
     switch preferences {
     case let defaults as UserDefaults: defaults

@@ -1,4 +1,4 @@
-// A program needs only `import PrephirencesDurable`: keys, values, errors and observers are those of
+// `import PrephirencesDurable` is enough: keys, values, errors and observers are those of
 // preferences.
 @_exported public import PreferencesDurable
 @_exported public import Prephirences

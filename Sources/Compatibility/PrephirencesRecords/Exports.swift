@@ -1,2 +1,2 @@
-// A program needs only `import PrephirencesRecords`, and GRDB for its databases.
+// `import PrephirencesRecords` is enough, with GRDB for the databases.
 @_exported public import Prephirences

@@ -30,9 +30,8 @@ public struct ManagedRecord: Sendable {
     self.key = key.map(\.databaseValue)
   }
 
-  /// Identifies the row of a record.
+  /// Identifies the row with the primary key of a record.
   ///
-  /// - Parameter record: The record; only its primary key is used.
   /// - Throws: The database's errors, and those of the record's encoding.
   public init(
     _ record: some FetchableRecord & PersistableRecord, in database: any DatabaseReader

@@ -6,17 +6,17 @@ internal import PreferencesShared
 public import Prephirences
 internal import PrephirencesSystem
 
-/// Preferences that follow a person or a service from machine to machine, with the interface of
-/// iCloud's store.
+/// Preferences that a person or a service has on all machines, with the interface of iCloud's
+/// store.
 ///
 /// ```swift
 /// let store = NSUbiquitousKeyValueStore.default
 /// store.set(30, forKey: "interval")
 /// ```
 ///
-/// The values are in ``SharedPreferences``: on this machine, and in step with others if the suite is
-/// configured. Without a configuration, the store is local, as Apple's is without an account. All
-/// reads are local. Documentation/SharedPreferences.md says where it differs from Apple's.
+/// The values are in ``SharedPreferences``: on this machine, and in step with others if the suite
+/// is configured. Without a configuration, the store is local, as Apple's is without an account.
+/// All reads are local. Documentation/SharedPreferences.md lists the differences from Apple's.
 ///
 /// A value that cannot be stored, or a key longer than 64 bytes, changes nothing, and
 /// ``lastPreferencesError`` has the reason. It is safe to use from several threads.
@@ -27,8 +27,8 @@ open class NSUbiquitousKeyValueStore: NSObject, @unchecked Sendable {
   /// store would have too many keys or bytes.
   ///
   /// The object is the store. The user info has ``NSUbiquitousKeyValueStoreChangeReasonKey`` and
-  /// ``NSUbiquitousKeyValueStoreChangedKeysKey``. It is posted on a thread of its own, or for a
-  /// refusal on the thread of the setter, and only after the store was first asked for.
+  /// ``NSUbiquitousKeyValueStoreChangedKeysKey``. It is posted on its own thread, or for a refusal
+  /// on the thread of the setter, and only after the store was first used.
   public static let didChangeExternallyNotification = NSNotification.Name(
     "NSUbiquitousKeyValueStoreDidChangeExternallyNotification")
 
@@ -37,12 +37,12 @@ open class NSUbiquitousKeyValueStore: NSObject, @unchecked Sendable {
   /// The store of the program: the suite with the name of its executable and `.ubiquitous`.
   open class var `default`: NSUbiquitousKeyValueStore { shared }
 
-  /// The preferences that have the values.
+  /// The preferences that hold the values.
   public final let preferences: SharedPreferences
 
   private let observation = PosixMutex<PreferenceObservation?>(nil)
 
-  /// Creates a store over the preferences of the program, as ``default`` has them.
+  /// Creates a store over the preferences of ``default``.
   public override init() {
     preferences = SharedPreferences(
       suiteName: ProcessInfo.processInfo.processName + ".ubiquitous")
@@ -67,47 +67,31 @@ open class NSUbiquitousKeyValueStore: NSObject, @unchecked Sendable {
 
   // MARK: - Reading
 
-  /// Returns the value of a key.
-  ///
-  /// - Returns: The value, or `nil` if there is none. A number is an `NSNumber`, which casts to each
-  ///   type that holds it.
+  /// Returns the value of a key, or `nil`; a number is an `NSNumber`, which casts to each type that
+  /// holds it.
   open func object(forKey aKey: String) -> Any? { preferences.object(forKey: aKey) }
 
-  /// Returns the text of a key.
-  ///
-  /// - Returns: The text, or `nil` if the value is not text.
+  /// Returns the text of a key, or `nil` if the value is not text.
   open func string(forKey aKey: String) -> String? { object(forKey: aKey) as? String }
 
-  /// Returns the array of a key.
-  ///
-  /// - Returns: The array, or `nil` if the value is not an array.
+  /// Returns the array of a key, or `nil` if the value is not an array.
   open func array(forKey aKey: String) -> [Any]? { object(forKey: aKey) as? [Any] }
 
-  /// Returns the dictionary of a key.
-  ///
-  /// - Returns: The dictionary, or `nil` if the value is not a dictionary.
+  /// Returns the dictionary of a key, or `nil` if the value is not a dictionary.
   open func dictionary(forKey aKey: String) -> [String: Any]? {
     object(forKey: aKey) as? [String: Any]
   }
 
-  /// Returns the bytes of a key.
-  ///
-  /// - Returns: The bytes, or `nil` if the value is not data.
+  /// Returns the bytes of a key, or `nil` if the value is not data.
   open func data(forKey aKey: String) -> Data? { object(forKey: aKey) as? Data }
 
-  /// Returns the integer of a key.
-  ///
-  /// - Returns: The integer; 0 if the value is not a number.
+  /// Returns the integer of a key, or 0 if the value is not a number.
   open func longLong(forKey aKey: String) -> Int64 { number(aKey)?.int64Value ?? 0 }
 
-  /// Returns the number of a key.
-  ///
-  /// - Returns: The number; 0 if the value is not a number.
+  /// Returns the number of a key, or 0 if the value is not a number.
   open func double(forKey aKey: String) -> Double { number(aKey)?.doubleValue ?? 0 }
 
-  /// Returns the truth value of a key.
-  ///
-  /// - Returns: The truth value; `false` if the value is not a number.
+  /// Returns the truth value of a key, or `false` if the value is not a number.
   open func bool(forKey aKey: String) -> Bool { number(aKey)?.boolValue ?? false }
 
   /// All values by their keys.
@@ -124,63 +108,45 @@ open class NSUbiquitousKeyValueStore: NSObject, @unchecked Sendable {
 
   /// Sets the value of a key; `nil` removes it.
   ///
-  /// - Parameters:
-  ///   - anObject: The value: text, a number, a date, data, or an array or dictionary of these.
-  ///   - aKey: The key, at most 64 bytes.
+  /// - Parameter anObject: Text, a number, a date, data, or an array or dictionary of these.
   open func set(_ anObject: Any?, forKey aKey: String) {
     recording { try store([(aKey, anObject)]) }
   }
 
   /// Sets the value of a key to text; `nil` removes it.
-  ///
-  /// - Parameter aKey: The key, at most 64 bytes.
   open func set(_ aString: String?, forKey aKey: String) { set(aString as Any?, forKey: aKey) }
 
   /// Sets the value of a key to bytes; `nil` removes it.
-  ///
-  /// - Parameter aKey: The key, at most 64 bytes.
   open func set(_ aData: Data?, forKey aKey: String) { set(aData as Any?, forKey: aKey) }
 
   /// Sets the value of a key to an array; `nil` removes it.
-  ///
-  /// - Parameter aKey: The key, at most 64 bytes.
   open func set(_ anArray: [Any]?, forKey aKey: String) { set(anArray as Any?, forKey: aKey) }
 
   /// Sets the value of a key to a dictionary; `nil` removes it.
-  ///
-  /// - Parameter aKey: The key, at most 64 bytes.
   open func set(_ aDictionary: [String: Any]?, forKey aKey: String) {
     set(aDictionary as Any?, forKey: aKey)
   }
 
   /// Sets the value of a key to an integer.
-  ///
-  /// - Parameter aKey: The key, at most 64 bytes.
   open func set(_ value: Int64, forKey aKey: String) { set(value as Any?, forKey: aKey) }
 
   /// Sets the value of a key to a number.
-  ///
-  /// - Parameter aKey: The key, at most 64 bytes.
   open func set(_ value: Double, forKey aKey: String) { set(value as Any?, forKey: aKey) }
 
   /// Sets the value of a key to a truth value.
-  ///
-  /// - Parameter aKey: The key, at most 64 bytes.
   open func set(_ value: Bool, forKey aKey: String) { set(value as Any?, forKey: aKey) }
 
-  /// Removes a key and its value.
-  ///
-  /// - Parameter aKey: The key; it may have no value.
+  /// Removes a key and its value, if any.
   open func removeObject(forKey aKey: String) {
     recording { try store([(aKey, nil)]) }
   }
 
-  /// Waits until the values are on the disk of this machine, and reads what other programs have set;
-  /// it transfers nothing.
+  /// Waits until the values are on this machine's disk, and reads the changes of other programs.
   ///
-  /// Calling it is not necessary: values are in the file when a setter returns.
+  /// It transfers nothing. Calling it is not necessary: values are in the file when a setter
+  /// returns.
   ///
-  /// - Returns: Whether they are; otherwise ``lastPreferencesError`` has the reason.
+  /// - Returns: Whether it succeeded; otherwise ``lastPreferencesError`` has the reason.
   @discardableResult
   open func synchronize() -> Bool {
     recording { try preferences.synchronize() }
@@ -190,32 +156,27 @@ open class NSUbiquitousKeyValueStore: NSObject, @unchecked Sendable {
   public final var lastPreferencesError: PreferencesError? { preferences.lastError }
 }
 
-/// The store is preferences as all others: it can be combined, wrapped and observed.
+/// The store can be combined, wrapped and observed like other preferences.
 extension NSUbiquitousKeyValueStore: FalliblePreferencesType {
   /// The greatest length of a key, in bytes.
   static let greatestKeyLength = 64
 
-  /// Returns all values.
-  ///
-  /// - Returns: The values by their keys; empty if they cannot be read.
+  /// Returns all values by their keys, or none if they cannot be read.
   public func dictionary() -> PreferencesDictionary { dictionaryRepresentation }
 
-  /// Removes a key and its value, as ``removeObject(forKey:)``: a literal `nil` has no type that
-  /// would choose a setter.
+  /// Removes a key and its value: a literal `nil` has no type that would select a setter.
   public func set(_ value: _OptionalNilComparisonType, forKey key: PreferenceKey) {
     removeObject(forKey: key)
   }
 
-  /// Sets the values of several keys: of all, or if it fails, of none.
-  ///
-  /// - Parameter dictionary: The values by their keys; JSON's null values are left out.
+  /// Sets the values of several keys, or none if it fails; JSON's null values are left out.
   public func set(dictionary: PreferencesDictionary) {
     recording {
       try store(withoutNulls(dictionary).map { ($0.key, $0.value) })
     }
   }
 
-  /// Removes all keys and their values; if it fails, none.
+  /// Removes all keys and their values, or none if it fails.
   public func clearAll() { preferences.clearAll() }
 
   /// Records a refused value as ``lastPreferencesError``.
@@ -223,16 +184,15 @@ extension NSUbiquitousKeyValueStore: FalliblePreferencesType {
     preferences.didRefuse(error, forKey: key)
   }
 
-  /// Starts notifying an observer of changes, on this machine and on others.
+  /// Starts notifying an observer of changes on this machine and others.
   ///
   /// - Returns: The observation, which ends when it is destroyed.
   public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     preferences.addObserver(observer)
   }
 
-  /// Returns the value of a key.
+  /// Returns the value of a key, or `nil` if there is none.
   ///
-  /// - Returns: The value, or `nil` if there is none.
   /// - Throws: ``PreferencesError`` if the value cannot be read.
   public func fetchObject(forKey key: PreferenceKey) throws(PreferencesError) -> PreferenceObject? {
     try preferences.fetchObject(forKey: key)
@@ -245,11 +205,8 @@ extension NSUbiquitousKeyValueStore: FalliblePreferencesType {
     try preferences.fetchDictionary()
   }
 
-  /// Sets the value of a key.
+  /// Sets the value of a key; `nil` removes the key.
   ///
-  /// - Parameters:
-  ///   - value: The value; `nil` removes the key.
-  ///   - key: The key, at most 64 bytes.
   /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/overQuota`` if the key is too
   ///   long, or the store would have too many keys or bytes.
   public func storeObject(
@@ -258,9 +215,8 @@ extension NSUbiquitousKeyValueStore: FalliblePreferencesType {
     try store([(key, value)])
   }
 
-  /// Sets or removes the values of several keys: of all, or if it fails, of none.
+  /// Sets or removes the values of several keys, or none if it fails; `nil` removes a key.
   ///
-  /// - Parameter values: The keys with their values; `nil` removes the key.
   /// - Throws: ``PreferencesError`` as ``storeObject(_:forKey:)``.
   public func storeObjects(
     _ values: [(key: PreferenceKey, value: PreferenceObject?)]
@@ -268,9 +224,7 @@ extension NSUbiquitousKeyValueStore: FalliblePreferencesType {
     try store(values)
   }
 
-  /// Removes all keys and their values: all, or if it fails, none.
-  ///
-  /// - Throws: ``PreferencesError``.
+  /// Removes all keys and their values, or throws ``PreferencesError`` and removes none.
   public func removeAllObjects() throws(PreferencesError) { try preferences.removeAllObjects() }
 
   // MARK: - Storing
@@ -319,21 +273,20 @@ extension NSUbiquitousKeyValueStore: ChangeReportingPreferences {
 
 // The names are Apple's.
 
-/// The key in the user info of a notification for why values have changed: an `NSNumber`.
+/// The key of the user info for why values have changed: an `NSNumber`.
 public let NSUbiquitousKeyValueStoreChangeReasonKey = "NSUbiquitousKeyValueStoreChangeReasonKey"
 
-/// The key in the user info of a notification for the keys that have changed, also by removal: an
-/// array of strings.
+/// The key of the user info for the changed and removed keys: an array of strings.
 public let NSUbiquitousKeyValueStoreChangedKeysKey = "NSUbiquitousKeyValueStoreChangedKeysKey"
 
 /// The reason that another machine has changed values.
 public var NSUbiquitousKeyValueStoreServerChange: Int { 0 }
 
-/// The reason that the store was in step for the first time.
+/// The reason that the store is in step for the first time.
 public var NSUbiquitousKeyValueStoreInitialSyncChange: Int { 1 }
 
 /// The reason that a change was refused, because the store would have too many keys or bytes.
 public var NSUbiquitousKeyValueStoreQuotaViolationChange: Int { 2 }
 
-/// The reason that the store follows another shared store from now on.
+/// The reason that the store uses another shared store from now on.
 public var NSUbiquitousKeyValueStoreAccountChange: Int { 3 }

@@ -1,2 +1,2 @@
-// A program needs only `import RemotePrephirences`.
+// `import RemotePrephirences` is enough.
 @_exported public import Prephirences

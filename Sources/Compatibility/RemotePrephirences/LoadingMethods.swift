@@ -1,11 +1,6 @@
 #if RemotePreferences
 extension RemoteSource {
-  /// Describes preferences at a URL.
-  ///
-  /// - Parameters:
-  ///   - url: The URL; an invalid one is reported when loading.
-  ///   - format: The format of the answer.
-  ///   - options: How to load.
+  /// Describes preferences at a URL; an invalid URL is reported when loading.
   public convenience init(
     _ url: any URLConvertible, format: SerializationFormat = .json(),
     options: RemoteOptions = RemoteOptions()
@@ -17,10 +12,6 @@ extension RemoteSource {
 extension MutablePreferencesType {
   /// Loads preferences from a URL; see ``RemoteSource``.
   ///
-  /// - Parameters:
-  ///   - format: The format of the answer.
-  ///   - options: How to load.
-  /// - Returns: The origin of the values.
   /// - Throws: The errors of ``RemoteSource/load(into:)``.
   @discardableResult
   public func load(
@@ -32,8 +23,6 @@ extension MutablePreferencesType {
 
   /// Loads preferences from JSON at a URL; see ``RemoteSource``.
   ///
-  /// - Parameter options: How to load.
-  /// - Returns: The origin of the values.
   /// - Throws: The errors of ``RemoteSource/load(into:)``.
   @discardableResult
   public func loadJSON(
@@ -44,8 +33,6 @@ extension MutablePreferencesType {
 
   /// Loads preferences from a property list at a URL; see ``RemoteSource``.
   ///
-  /// - Parameter options: How to load.
-  /// - Returns: The origin of the values.
   /// - Throws: The errors of ``RemoteSource/load(into:)``.
   @discardableResult
   public func loadPropertyList(
@@ -60,10 +47,7 @@ extension MutablePreferencesType {
   ///
   /// The values are set on another thread.
   ///
-  /// - Parameters:
-  ///   - format: The format of the answer.
-  ///   - options: How to load.
-  ///   - completionHandler: Receives the result, on any thread.
+  /// - Parameter completionHandler: Receives the result, on any thread.
   /// - Returns: The load, which can be cancelled.
   @discardableResult
   public func load(
@@ -76,11 +60,6 @@ extension MutablePreferencesType {
 
   /// Starts loading preferences from JSON at a URL; see
   /// ``load(from:format:options:completionHandler:)``.
-  ///
-  /// - Parameters:
-  ///   - options: How to load.
-  ///   - completionHandler: Receives the result, on any thread.
-  /// - Returns: The load, which can be cancelled.
   @discardableResult
   public func loadJSON(
     from url: any URLConvertible, options: RemoteOptions = RemoteOptions(),
@@ -91,11 +70,6 @@ extension MutablePreferencesType {
 
   /// Starts loading preferences from a property list at a URL; see
   /// ``load(from:format:options:completionHandler:)``.
-  ///
-  /// - Parameters:
-  ///   - options: How to load.
-  ///   - completionHandler: Receives the result, on any thread.
-  /// - Returns: The load, which can be cancelled.
   @discardableResult
   public func loadPropertyList(
     from url: any URLConvertible, options: RemoteOptions = RemoteOptions(),

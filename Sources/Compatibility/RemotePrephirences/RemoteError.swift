@@ -62,10 +62,7 @@ public struct RemoteError: Error, Hashable, Sendable {
     Self(.notADictionary, "the root of the answer is not a dictionary")
   }
 
-  /// Returns whether an error has the same code, for `catch` and `switch`.
-  ///
-  /// - Parameter pattern: The error with the expected code.
-  /// - Returns: `true` if the codes are equal.
+  /// Whether an error has the same code, for `catch` and `switch`.
   public static func ~= (pattern: Self, error: any Error) -> Bool {
     (error as? Self)?.code == pattern.code
   }

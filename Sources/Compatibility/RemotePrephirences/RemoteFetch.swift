@@ -32,7 +32,7 @@ struct RemoteFetch: Sendable {
       } catch let error as RemoteError where error.isTransient {
         let asked = Duration.seconds(min(error.retryAfter ?? 0, 86_400))
         let wait = max(asked, pause * Double.random(in: 0.5...1.5))
-        // The failure says more than a timeout would.
+        // This failure says more than a timeout would.
         guard ContinuousClock.now + wait < deadline else { throw error }
         try await Task.sleep(for: wait)
         pause *= 2

@@ -33,8 +33,8 @@ public struct RemoteOptions: Sendable {
 
   /// The path of a file for the last valid answer; `nil` for none.
   ///
-  /// While the server is not available, the values are read from this file. It is readable by its
-  /// owner only.
+  /// If the server is not available, the values are read from this file. Only its owner can read
+  /// it.
   public var copyPath: String?
 
   /// Validates values before any is set; refuses them by throwing.
@@ -46,7 +46,7 @@ public struct RemoteOptions: Sendable {
 
 /// The format of an answer.
 public enum SerializationFormat: Sendable {
-  /// A property list, XML or binary; the options have no effect, because values are of Swift's types.
+  /// A property list, XML or binary; the options have no effect, because values have Swift's types.
   case propertyList(PropertyListSerialization.ReadOptions = [])
 
   /// JSON.
@@ -73,8 +73,8 @@ public struct RemoteOutcome: Sendable {
   /// The origin of the values.
   public let origin: Origin
 
-  /// The failure of a load whose values are from the copy, or otherwise of writing the copy; `nil`
-  /// if both succeeded.
+  /// The failure of the load if the values are from the copy, or else of writing the copy; `nil` if
+  /// both succeeded.
   public let failure: (any Error)?
 }
 

@@ -32,9 +32,8 @@ public final class RemoteSource: Sendable {
     fetch = RemoteFetch(transport: transport, options: options)
   }
 
-  /// Loads the values once.
+  /// Loads the values once, and returns their origin.
   ///
-  /// - Returns: The origin of the values.
   /// - Throws: ``RemoteError`` if there is neither a valid answer nor a copy of an earlier one, or
   ///   if the URL is refused; `CancellationError` if the task was cancelled. Nothing is set.
   @discardableResult
@@ -118,15 +117,14 @@ public final class RemoteRefresh: Sendable {
 extension RemoteSource {
   private static let shortestInterval = Duration.milliseconds(100)
 
-  /// Loads the values now and then repeatedly.
+  /// Loads the values now and then repeatedly, until the returned object is destroyed.
   ///
   /// - Parameters:
   ///   - preferences: The preferences to set, on any thread.
   ///   - interval: The time to wait after each load; at least 0.1 s.
   ///   - jitter: The fraction of the interval by which each wait varies at random, so that many
-  ///     clients do not load at the same time.
+  ///       clients do not load at the same time.
   ///   - handler: Receives the result of each load, on any thread.
-  /// - Returns: The refresh; loading ends when this object is destroyed.
   public func refresh(
     _ preferences: any MutablePreferencesType, every interval: Duration, jitter: Double = 0.1,
     _ handler: @escaping @Sendable (Result<RemoteOutcome, any Error>) -> Void = { _ in }
@@ -205,7 +203,7 @@ struct RemoteCopy: Codable, Hashable, Sendable {
     return conditions
   }
 
-  /// Reads the copy in a file; `nil` if the file is missing, damaged, or of another URL.
+  /// Reads the copy in a file, or returns `nil` if it is missing, damaged, or of another URL.
   static func read(_ path: String, of url: URL) -> RemoteCopy? {
     guard let data = try? AtomicFile(path: path).read(),
       let copy = try? PropertyListDecoder().decode(RemoteCopy.self, from: data),
@@ -214,7 +212,7 @@ struct RemoteCopy: Codable, Hashable, Sendable {
     return copy
   }
 
-  /// Replaces the file; a new file is readable by its owner only.
+  /// Replaces the file; only its owner can read a new one.
   func write(_ path: String) throws {
     let encoder = PropertyListEncoder()
     encoder.outputFormat = .binary

@@ -21,10 +21,10 @@ public struct DefaultsNestedArrayBridge<Element: DefaultsSerializable>: Defaults
     return try value.compactMap { try bridge._object(for: $0) }
   }
 
-  /// Returns the array; JSON, and an archive of the array, are read as well.
+  /// Returns the array; JSON and an archive of the array are also read.
   public func deserialize(_ object: Any) -> [Element.T]? {
     let object = (object as? Data).flatMap(PreferenceArchive.unarchive) ?? object
-    guard let objects = object as? [Any] else { return JSONForm.value(of: object) }
+    guard let objects = object as? [Any] else { return EncodedForm.value(of: object) }
     let bridge = Element._defaults
     var values: [Element.T] = []
     for object in objects {
@@ -63,9 +63,9 @@ public struct DefaultsSetBridge<Element: DefaultsSerializable & Hashable>:
   }
 }
 
-/// Stores an array of raw values, and reads JSON as well if the type is `Decodable`.
+/// Stores an array of raw values, and also reads JSON if the type is `Decodable`.
 ///
-/// Raw values that the type does not have are left out.
+/// Unknown raw values are left out.
 public struct DefaultsRawRepresentableArrayBridge<T: Collection>: DefaultsSerializingBridge
 where T.Element: RawRepresentable {
   /// Creates a bridge.
@@ -78,9 +78,9 @@ where T.Element: RawRepresentable {
 
   /// Returns the values with the raw values of an array.
   public func deserialize(_ object: Any) -> T? {
-    guard let objects = object as? [Any] else { return JSONForm.value(of: object) }
+    guard let objects = object as? [Any] else { return EncodedForm.value(of: object) }
     let values = objects.compactMap { object -> T.Element? in RawForm.value(of: object) }
-    // Elements of another type are not cases that were removed.
+    // If elements have another type, they are not removed cases.
     guard values.count == objects.count || RawForm.areRawValues(objects, of: T.Element.self) else {
       return nil
     }
@@ -128,8 +128,6 @@ public struct DefaultsOptionalBridge<Bridge: DefaultsBridge>: DefaultsBridge {
   public func _object(for value: T) throws -> Any? { try value.flatMap(bridge._object) }
 }
 
-/// Stores an optional array; `nil` removes the key.
-///
-/// It is the same as ``DefaultsOptionalBridge``, which the library uses.
+/// The same as ``DefaultsOptionalBridge``, which the library uses.
 public typealias DefaultsOptionalArrayBridge<Bridge: DefaultsBridge> =
   DefaultsOptionalBridge<Bridge>

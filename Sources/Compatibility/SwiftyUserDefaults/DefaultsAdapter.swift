@@ -11,9 +11,9 @@ internal import PrephirencesSystem
 /// Defaults[key: DefaultsKey<String?>("color")] = "red"
 /// ```
 ///
-/// A value is stored when its setter returns. Reads never fail: a missing or unreadable value is
-/// the key's default. ``lastPreferencesError`` has what was refused. A change in place, such as
-/// `+= 1` or `append`, writes nothing if the stored value could not be read.
+/// A value is stored when its setter returns. Reads never fail: a missing or unreadable value reads
+/// as the key's default. ``lastPreferencesError`` says what was refused. A change in place, such as
+/// `+= 1` or `append`, writes nothing if the stored value cannot be read.
 @dynamicMemberLookup
 public struct DefaultsAdapter<KeyStore: DefaultsKeyStore>: DefaultsProviding {
   /// The store of the values.
@@ -90,31 +90,28 @@ private enum SharedAdapter {
 extension DefaultsAdapter {
   /// Why the last value was refused, not saved or unreadable; `nil` if the last change was stored.
   ///
-  /// It belongs to ``defaults``, on all threads.
+  /// All threads share it, as part of ``defaults``.
   public var lastPreferencesError: PreferencesError? { defaults.lastPreferencesError }
 
-  /// Another name for ``lastPreferencesError``.
+  /// An alias of ``lastPreferencesError``.
   public var lastError: PreferencesError? { lastPreferencesError }
 
-  /// Returns whether a key has a value, apart from its default.
-  ///
-  /// - Returns: `true` if a value is stored, registered or given as an argument.
+  /// Whether a key has a stored or registered value, or one from an argument, apart from its
+  /// default.
   public func hasKey<T: DefaultsSerializable>(_ key: DefaultsKey<T>) -> Bool {
     defaults.hasKey(key)
   }
 
-  /// Returns whether a key of the key store has a value, apart from its default.
-  ///
-  /// - Returns: `true` if a value is stored, registered or given as an argument.
+  /// Whether a key of the key store has a stored or registered value, or one from an argument.
   public func hasKey<T: DefaultsSerializable>(_ keyPath: KeyPath<KeyStore, DefaultsKey<T>>) -> Bool
   {
     defaults.hasKey(keyStore[keyPath: keyPath])
   }
 
-  /// Removes the value of a key, which then has its default.
+  /// Removes the value of a key; the key then has its default.
   public func remove<T: DefaultsSerializable>(_ key: DefaultsKey<T>) { defaults.remove(key) }
 
-  /// Removes the value of a key of the key store, which then has its default.
+  /// Removes the value of a key of the key store; the key then has its default.
   public func remove<T: DefaultsSerializable>(_ keyPath: KeyPath<KeyStore, DefaultsKey<T>>) {
     defaults.remove(keyStore[keyPath: keyPath])
   }

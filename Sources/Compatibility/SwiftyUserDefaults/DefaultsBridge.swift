@@ -4,46 +4,35 @@ public import Prephirences
 /// Reads and writes the values of one type.
 ///
 /// A bridge of your own reads and writes with the methods of `UserDefaults`; it can use several
-/// keys. If the value is stored under its key alone, conform to ``DefaultsSerializingBridge``, which
-/// needs less.
+/// keys. If the value is stored under its key alone, conform to ``DefaultsSerializingBridge``,
+/// which needs less.
 public protocol DefaultsBridge {
   /// The type of the values.
   associatedtype T
 
-  /// Returns the value of a key.
-  ///
-  /// - Returns: The value; `nil` if there is none, or if it is not of this type.
+  /// Returns the value of a key; `nil` if there is none of this type.
   func get(key: String, userDefaults: UserDefaults) -> T?
 
-  /// Sets the value of a key.
-  ///
-  /// - Parameter value: The value; `nil` removes the key.
+  /// Sets the value of a key; `nil` removes the key.
   func save(key: String, value: T?, userDefaults: UserDefaults)
 
-  /// Returns the value that an object of a property list represents; observers need it.
-  ///
-  /// - Returns: The value; `nil` if the object does not represent one.
+  /// Returns the value of an object of a property list, or `nil`; observers need it.
   func deserialize(_ object: Any) -> T?
 
   /// Reads a key, and distinguishes a missing value from an unreadable one.
   ///
-  /// There is a default; bridges need not implement it.
-  ///
-  /// - Returns: What was read.
+  /// Bridges need not implement it, because there is a default.
   func _read(key: String, userDefaults: UserDefaults) -> DefaultsReading<T>
 
-  /// Sets a key, and saves the change.
+  /// Sets a key, and saves the change; `nil` removes the key.
   ///
-  /// There is a default; bridges need not implement it.
-  ///
-  /// - Parameter value: The value; `nil` removes the key.
+  /// Bridges need not implement it, because there is a default.
   func _write(key: String, value: T?, userDefaults: UserDefaults)
 
-  /// Returns the object of a property list that represents a value.
+  /// Returns the object that represents a value; `nil` if the bridge stores nothing for it.
   ///
-  /// There is a default; bridges need not implement it.
+  /// Bridges need not implement it, because there is a default.
   ///
-  /// - Returns: The object; `nil` if the bridge stores nothing for this value.
   /// - Throws: The bridge's own error if the value cannot be represented.
   func _object(for value: T) throws -> Any?
 }

@@ -8,15 +8,12 @@ public struct DefaultsKey<ValueType: DefaultsSerializable> {
   /// The name under which the value is stored.
   public let _key: String
 
-  /// The value that is read where none is stored; `nil` for an optional type without a default.
+  /// The default; `nil` for an optional type without one.
   public let defaultValue: ValueType.T?
 
-  /// The value that is read where none is stored.
   @usableFromInline let missing: ValueType.T
 
   /// Creates a key with a default.
-  ///
-  /// - Parameter defaultValue: The value that is read where none is stored.
   public init(_ key: String, defaultValue: ValueType.T) {
     _key = key
     self.defaultValue = defaultValue
@@ -38,9 +35,7 @@ where ValueType: OptionalType, ValueType.Wrapped: DefaultsSerializable, ValueTyp
 // `[String: Any]`.
 extension DefaultsKey: @unchecked Sendable {}
 
-/// A type whose properties are keys.
-///
-/// An adapter finds its keys there, by key paths and as members.
+/// A type whose properties are keys, which an adapter finds by key path or as members.
 public protocol DefaultsKeyStore: Sendable {}
 
 /// The keys of a program.
@@ -56,9 +51,9 @@ public struct DefaultsKeys: DefaultsKeyStore {
   public init() {}
 }
 
-/// A type that has an empty value; `Optional` is the one.
+/// A type with an empty value; only `Optional` conforms.
 public protocol OptionalType {
-  /// The type of the value when there is one.
+  /// The type of a value that is not empty.
   associatedtype Wrapped
 
   /// The empty value.
@@ -82,9 +77,8 @@ extension UserDefaults {
     }
   }
 
-  /// Returns whether a key has a value, apart from its default.
-  ///
-  /// - Returns: `true` if a value is stored, registered or given as an argument.
+  /// Whether a key has a stored or registered value, or one from an argument, apart from its
+  /// default.
   public func hasKey<T: DefaultsSerializable>(_ key: DefaultsKey<T>) -> Bool {
     hasObject(forKey: key._key)
   }
@@ -117,10 +111,9 @@ extension UserDefaults {
     T._defaults._write(key: key._key, value: value, userDefaults: self)
   }
 
-  /// Changes the value of a key in place.
+  /// Reads the value of a key that is changed in place.
   ///
-  /// If the value could not be read, a change of the default would overwrite it; nothing is written
-  /// then.
+  /// If the value cannot be read, nothing is written: the changed default would replace it.
   func readForChange<T>(_ key: DefaultsKey<T>) -> (value: T.T, isWritable: Bool) {
     do {
       _ = try fetchObject(forKey: key._key)
@@ -142,8 +135,8 @@ extension UserDefaults {
     }
   }
 
-  /// Returns whether an array was read without some of its elements, such as raw values that only a
-  /// newer release has; a change in place would remove them.
+  /// Whether an array was read without some of its elements, such as raw values of a newer release,
+  /// which a change in place would remove.
   private func isShortened(_ value: Any, _ key: String) -> Bool {
     guard let elements = unwrapped(value) as? [Any], let stored = preferenceArray(forKey: key)
     else { return false }
@@ -167,9 +160,9 @@ extension UserDefaults {
   }
 }
 
-// The messages contain no value.
+// The messages do not contain values.
 extension PreferencesError {
-  /// Names the key of an error that a bridge has thrown.
+  /// Adds the key to an error of a bridge.
   static func refused(_ key: String, _ type: Any.Type, _ error: any Error) -> Self {
     guard let error = error as? PreferencesError else { return .unencodable(key, type, error) }
     return Self(error.code, "the value of the key '\(key)' was not stored: \(error.message)")

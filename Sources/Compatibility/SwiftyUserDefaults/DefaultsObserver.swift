@@ -9,7 +9,7 @@ where T == T.T {
     /// What has happened.
     public let kind: NSKeyValueChange
 
-    /// Always `nil`: no change is one of single elements.
+    /// Always `nil`: changes of single elements are not reported.
     public let indexes: IndexSet?
 
     /// Whether another update of the same change follows.
@@ -38,22 +38,22 @@ where T == T.T {
 
   /// Ends the observation.
   ///
-  /// After the end no call starts; a call that is running on another thread finishes.
+  /// No call starts afterwards; a call that is running on another thread finishes.
   public func dispose() { observation.cancel() }
 }
 
 // A handler can pass an update on to an actor.
 extension DefaultsObserver.Update: Sendable where T: Sendable {}
 
-/// Something that can be ended, on any thread: an observation.
+/// An observation that can be ended on any thread.
 ///
 /// It is `Sendable`, so that the `deinit` of an actor or of a class of the main actor can end it.
 public protocol DefaultsDisposable: Sendable {
-  /// Ends it; it may have ended already.
+  /// Ends it; repeated calls do nothing.
   func dispose()
 }
 
-/// Turns changes of preferences into the updates that an observer asked for.
+/// Converts changes of preferences to the updates that an observer asked for.
 struct DefaultsUpdates<T: DefaultsSerializable>: Sendable where T == T.T {
   typealias Update = DefaultsObserver<T>.Update
 
@@ -79,15 +79,15 @@ struct DefaultsUpdates<T: DefaultsSerializable>: Sendable where T == T.T {
 }
 
 extension DefaultsAdapter {
-  /// Calls a closure with each change of a key's value, whoever makes it.
+  /// Calls a closure with each change of a key's value, by this or another process.
   ///
   /// ```swift
   /// let observer = Defaults.observe(\.launchCount) { update in print(update.newValue ?? 0) }
   /// ```
   ///
   /// Setting an equal value is not a change. The closure may read and change the same key; a change
-  /// that it makes is reported after it returns. A keychain keeps no old values: each change has the
-  /// key's default as its old value, and setting an equal value is reported.
+  /// that it makes is reported after it returns. A keychain keeps no old values: each change has
+  /// the key's default as its old value, and setting an equal value is reported.
   ///
   /// - Parameters:
   ///   - options: What the closure receives. With `.initial`, it is called before this returns.
@@ -104,9 +104,8 @@ extension DefaultsAdapter {
     defaults.observe(key, options: options, handler: handler)
   }
 
-  /// Calls a closure with each change of the value of a key of the key store.
-  ///
-  /// See ``observe(_:options:handler:)-(DefaultsKey<T>,_,_)``.
+  /// Calls a closure with each change of a key store's key, as
+  /// ``observe(_:options:handler:)-(DefaultsKey<T>,_,_)``.
   @preconcurrency
   public func observe<T: DefaultsSerializable>(
     _ keyPath: KeyPath<KeyStore, DefaultsKey<T>>,
@@ -116,7 +115,7 @@ extension DefaultsAdapter {
     defaults.observe(keyStore[keyPath: keyPath], options: options, handler: handler)
   }
 
-  /// Calls a closure with each change of a key's value; another spelling of
+  /// Calls a closure with each change of a key's value, as
   /// ``observe(_:options:handler:)-(DefaultsKey<T>,_,_)``.
   @preconcurrency
   public func observe<T: DefaultsSerializable>(
@@ -128,9 +127,8 @@ extension DefaultsAdapter {
 }
 
 extension UserDefaults {
-  /// Calls a closure with each change of a key's value, whoever makes it.
-  ///
-  /// See ``DefaultsAdapter/observe(_:options:handler:)-(DefaultsKey<T>,_,_)``.
+  /// Calls a closure with each change of a key's value, as
+  /// ``DefaultsAdapter/observe(_:options:handler:)-(DefaultsKey<T>,_,_)``.
   @preconcurrency
   public func observe<T: DefaultsSerializable>(
     _ key: DefaultsKey<T>, options: NSKeyValueObservingOptions = [.old, .new],

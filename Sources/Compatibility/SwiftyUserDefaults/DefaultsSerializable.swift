@@ -51,7 +51,7 @@ extension DefaultsSerializable where Self: NSCoding {
   }
 }
 
-// Without these, a type of two kinds would have two candidates of equal rank.
+// Without these, a type of two kinds would be ambiguous.
 
 extension DefaultsSerializable where Self: Codable & RawRepresentable {
   /// Stores the raw value, and reads JSON as well.

@@ -1,10 +1,11 @@
 internal import Foundation
 internal import Prephirences
 
-/// The values of one or several keys, as an asynchronous sequence that starts with the present ones.
+/// The values of one or several keys, as an asynchronous sequence that starts with the present
+/// ones.
 ///
-/// The observation starts with the sequence. A reader that is slower than the changes gets the
-/// values of the moment. The sequence ends when its task is cancelled.
+/// The observation starts with the sequence. A slow reader skips values and gets the present ones.
+/// The sequence ends when its task is cancelled.
 ///
 /// An element is the value of the key, or a tuple of the values of the keys.
 public struct DefaultsValues<Element>: AsyncSequence, Sendable {
@@ -36,9 +37,7 @@ public struct DefaultsValues<Element>: AsyncSequence, Sendable {
     let read: @Sendable () -> Element
     var hasBegun = false
 
-    /// Waits for the next change; the first call returns the present values.
-    ///
-    /// - Returns: The values, or `nil` after the last ones.
+    /// Waits for the next change; the first call returns the present values, and `nil` is the end.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async -> Element? {

@@ -1,5 +1,5 @@
 #if !canImport(ObjectiveC)
-// Foundation has these on Apple's systems only.
+// Foundation has these only on Apple's systems.
 
 /// What an observer receives.
 public struct NSKeyValueObservingOptions: OptionSet, Sendable {
@@ -15,10 +15,10 @@ public struct NSKeyValueObservingOptions: OptionSet, Sendable {
   /// The old value.
   public static let old = Self(rawValue: 2)
 
-  /// An update with the present value at the start of the observation.
+  /// An update with the present value when observation starts.
   public static let initial = Self(rawValue: 4)
 
-  /// One more update before that of a change.
+  /// An additional update before that of a change.
   public static let prior = Self(rawValue: 8)
 }
 

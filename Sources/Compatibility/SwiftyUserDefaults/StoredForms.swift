@@ -1,21 +1,19 @@
 internal import Foundation
 internal import Prephirences
 
-/// Converts values to objects of a property list and back, by what their type is at run time.
+/// Converts values to objects of a property list and back, by their type at run time.
 ///
-/// A dictionary conforms to ``DefaultsSerializable`` whatever its values are, so the compiler does
+/// A dictionary conforms to ``DefaultsSerializable`` with any type of values, so the compiler does
 /// not know how to store them.
 enum CollectionForm {
-  /// Returns the object that represents a value.
   static func object<Value>(for value: Value) throws -> Any {
     if Value.self is any PlainPreferenceValue.Type { return value }
     if let value = value as? any SerializableElements { return try value.objects() }
-    if let value = value as? any Encodable { return try JSONForm.object(for: value) }
+    if let value = value as? any Encodable { return try EncodedForm.object(for: value) }
     // The store refuses what it cannot hold.
     return value
   }
 
-  /// Returns the value that an object represents.
   static func value<Value>(of object: Any) -> Value? {
     if let value: Value = PreferenceCast.cast(object) { return value }
     if let type = Value.self as? any SerializableElements.Type,
@@ -23,9 +21,9 @@ enum CollectionForm {
     {
       return value
     }
-    // What is no JSON was cast above; a date would be read from any number.
+    // A value that is not JSON was cast above; any number would decode as a date.
     if Value.self is any PlainPreferenceValue.Type, !(object is Data) { return nil }
-    return JSONForm.value(of: object)
+    return EncodedForm.value(of: object)
   }
 }
 
@@ -40,7 +38,7 @@ extension Dictionary: SerializableElements where Key == String {
     if Value.self is any Encodable.Type, !(Value.self is any RawRepresentable.Type),
       let encodable = self as? any Encodable
     {
-      return try JSONForm.object(for: encodable)
+      return try EncodedForm.object(for: encodable)
     }
     guard let type = Value.self as? any DefaultsSerializable.Type else { return self }
     return try compactMapValues { try CollectionElement.object(for: $0, type) }
@@ -73,7 +71,7 @@ extension Array: SerializableElements {
   }
 }
 
-/// Converts one element by the bridge of its type.
+/// Converts one element by its type's bridge.
 private enum CollectionElement {
   static func object<Value: DefaultsSerializable>(
     for value: Any, _ type: Value.Type
@@ -88,7 +86,7 @@ private enum CollectionElement {
 }
 
 /// Converts `Codable` values to what is stored and back.
-enum JSONForm {
+enum EncodedForm {
   static func object(for value: some Encodable) throws -> Any {
     try Prephirences.jsonEncoder.encode(value)
   }
@@ -106,7 +104,7 @@ enum JSONForm {
 /// A cast from `NSNumber` to a number, or back, takes longer than the rest of a read, so each
 /// function looks at the class first.
 enum NumberForm {
-  /// Returns an integer; the fraction of a number is dropped.
+  /// Returns an integer, without a fraction.
   static func integer(_ object: Any) -> Int? {
     guard let number = number(object) else {
       if let integer = object as? Int { return integer }
@@ -132,7 +130,7 @@ enum NumberForm {
     return (object as? NSNumber)?.doubleValue
   }
 
-  /// Returns a number object; `nil` for a Swift number.
+  /// Returns a number object, or `nil` for a Swift number.
   private static func number(_ object: Any) -> NSNumber? {
     type(of: object) is AnyClass ? object as? NSNumber : nil
   }
@@ -144,7 +142,7 @@ enum RawForm {
     try CollectionForm.object(for: value.rawValue)
   }
 
-  /// Returns whether objects are raw values of a type, even if no value has them.
+  /// Whether objects are raw values of a type, even if no value has them.
   static func areRawValues<Value: RawRepresentable>(_ objects: [Any], of type: Value.Type) -> Bool {
     objects.allSatisfy { object in
       let raw: Value.RawValue? = CollectionForm.value(of: object)
@@ -157,6 +155,6 @@ enum RawForm {
     {
       return value
     }
-    return JSONForm.value(of: object)
+    return EncodedForm.value(of: object)
   }
 }

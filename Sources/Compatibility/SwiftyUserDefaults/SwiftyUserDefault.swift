@@ -33,7 +33,7 @@ public final class SwiftyUserDefault<T: DefaultsSerializable>: @unchecked Sendab
     }
     set {
       defaults.setValue(newValue, of: key)
-      // Read again when needed: the value may have been refused, or changed by an observer.
+      // Read it again when needed: the value may have been refused, or changed by an observer.
       cache.forget()
     }
     _modify {
@@ -48,12 +48,7 @@ public final class SwiftyUserDefault<T: DefaultsSerializable>: @unchecked Sendab
     }
   }
 
-  /// Creates a property of a key of an adapter.
-  ///
-  /// - Parameters:
-  ///   - keyPath: The key, in the adapter's key store.
-  ///   - adapter: The adapter that has the value.
-  ///   - options: How the value is found.
+  /// Creates a property of a key in an adapter's key store; the adapter has the value.
   public init<KeyStore>(
     keyPath: KeyPath<KeyStore, DefaultsKey<T>>, adapter: DefaultsAdapter<KeyStore>,
     options: SwiftyUserDefaultOptions = []
@@ -69,8 +64,6 @@ public final class SwiftyUserDefault<T: DefaultsSerializable>: @unchecked Sendab
   }
 
   /// Creates a property of a key of ``Defaults``.
-  ///
-  /// - Parameter options: How the value is found.
   public convenience init(
     keyPath: KeyPath<DefaultsKeys, DefaultsKey<T>>, options: SwiftyUserDefaultOptions = []
   ) {
@@ -86,7 +79,7 @@ public struct SwiftyUserDefaultOptions: OptionSet, Sendable {
   /// Creates options from their bits.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// The value is read once, and then kept; changes made elsewhere are not noticed.
+  /// Reads the value once and keeps it; changes made elsewhere are not noticed.
   public static let cached = Self(rawValue: 1 << 0)
 
   /// With ``cached``, changes made elsewhere replace the kept value.
@@ -102,17 +95,17 @@ final class DefaultsCache<Value>: Sendable {
 
   private let state = PosixMutex(State())
 
-  /// Returns the kept value, or reads it and keeps it.
+  /// Returns the kept value, or reads and keeps it.
   func value(_ read: () -> Value) -> Value {
     let before = state.withLock { $0 }
     if let kept = before.value { return kept }
     let fresh = read()
-    // A value that was replaced while it was read is not kept.
+    // A value that was replaced during the read is not kept.
     state.withLock { if $0.generation == before.generation { $0.value = fresh } }
     return fresh
   }
 
-  /// Reads the value again when it is next needed.
+  /// Makes the next use read the value again.
   func forget() {
     state.withLock { state in
       state.value = nil

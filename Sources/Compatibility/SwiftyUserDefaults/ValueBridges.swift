@@ -1,7 +1,7 @@
 public import Foundation
 internal import Prephirences
 
-/// Stores a truth value; text, as in launch arguments, is read as one.
+/// Stores a truth value; text, as in launch arguments, is also read.
 public struct DefaultsBoolBridge: DefaultsSerializingBridge {
   /// The type of the values.
   public typealias T = Bool
@@ -12,10 +12,10 @@ public struct DefaultsBoolBridge: DefaultsSerializingBridge {
   /// Returns the truth value itself.
   public func serialize(_ value: Bool) -> Any { value }
 
-  /// Returns the truth value, whether a number is other than 0, or the truth value that a text is.
+  /// Returns the truth value of a number or text.
   ///
-  /// `true`, `t`, `yes`, `y` and `1` are true, and `false`, `f`, `no`, `n` and `0` are false, in any
-  /// case. Other text is neither.
+  /// A number is true unless it is 0. `true`, `t`, `yes`, `y` and `1` are true, and `false`, `f`,
+  /// `no`, `n` and `0` are false, in upper or lower case. Other text is neither.
   public func deserialize(_ object: Any) -> Bool? {
     if let truth = object as? Bool { return truth }
     if let number = object as? NSNumber { return number.boolValue }
@@ -28,7 +28,7 @@ public struct DefaultsBoolBridge: DefaultsSerializingBridge {
   }
 }
 
-/// Stores an integer; text, as in launch arguments, is read as a number.
+/// Stores an integer; text, as in launch arguments, is also read.
 public struct DefaultsIntBridge: DefaultsSerializingBridge {
   /// The type of the values.
   public typealias T = Int
@@ -39,13 +39,11 @@ public struct DefaultsIntBridge: DefaultsSerializingBridge {
   /// Returns the number itself.
   public func serialize(_ value: Int) -> Any { value }
 
-  /// Returns the integer, without the fraction of a number, or the integer that a text is.
-  ///
-  /// A number that is too large has none.
+  /// Returns the integer of a number, without its fraction, or of text; `nil` if it is too large.
   public func deserialize(_ object: Any) -> Int? { NumberForm.integer(object) }
 }
 
-/// Stores a number; text, as in launch arguments, is read as a number.
+/// Stores a number; text, as in launch arguments, is also read.
 public struct DefaultsDoubleBridge: DefaultsSerializingBridge {
   /// The type of the values.
   public typealias T = Double
@@ -56,11 +54,11 @@ public struct DefaultsDoubleBridge: DefaultsSerializingBridge {
   /// Returns the number itself.
   public func serialize(_ value: Double) -> Any { value }
 
-  /// Returns the number, or the number that a text is.
+  /// Returns the number, also from text.
   public func deserialize(_ object: Any) -> Double? { NumberForm.double(object) }
 }
 
-/// Stores a number of any type; text, as in launch arguments, is read as a number.
+/// Stores a number of any type; text, as in launch arguments, is also read.
 ///
 /// A stored number that the type cannot hold is not read.
 public struct DefaultsNumberBridge<T>: DefaultsSerializingBridge {
@@ -70,7 +68,7 @@ public struct DefaultsNumberBridge<T>: DefaultsSerializingBridge {
   /// Returns the number itself.
   public func serialize(_ value: T) -> Any { value }
 
-  /// Returns the number, or the number that a text is.
+  /// Returns the number, also from text.
   public func deserialize(_ object: Any) -> T? { PreferenceCast.cast(object, to: T.self) }
 }
 
@@ -107,7 +105,7 @@ public struct DefaultsDataBridge: DefaultsSerializingBridge {
   public func deserialize(_ object: Any) -> Data? { object as? Data }
 }
 
-/// Stores a URL; an archive of a URL, and text, are read as URLs.
+/// Stores a URL; an archive of a URL and text are also read.
 public struct DefaultsUrlBridge: DefaultsSerializingBridge {
   /// The type of the values.
   public typealias T = URL
@@ -119,10 +117,10 @@ public struct DefaultsUrlBridge: DefaultsSerializingBridge {
   public func serialize(_ value: URL) -> Any { value }
 
   /// Returns the URL; text with a scheme is read as a URL, other text as a path.
-  public func deserialize(_ object: Any) -> URL? { PreferenceConversion(object).url }
+  public func deserialize(_ object: Any) -> URL? { PreferenceValue(reading: object).url }
 }
 
-/// Stores a value as JSON, and reads objects of a property list as well.
+/// Stores a value as JSON; objects of a property list are also read.
 public struct DefaultsCodableBridge<T: Codable>: DefaultsSerializingBridge {
   /// Creates a bridge.
   public init() {}
@@ -130,10 +128,10 @@ public struct DefaultsCodableBridge<T: Codable>: DefaultsSerializingBridge {
   /// Returns the JSON of a value.
   ///
   /// - Throws: The error of the encoder.
-  public func serialize(_ value: T) throws -> Any { try JSONForm.object(for: value) }
+  public func serialize(_ value: T) throws -> Any { try EncodedForm.object(for: value) }
 
   /// Returns the value of JSON, or of an object of a property list.
-  public func deserialize(_ object: Any) -> T? { JSONForm.value(of: object) }
+  public func deserialize(_ object: Any) -> T? { EncodedForm.value(of: object) }
 }
 
 /// Stores a value that is an object of a property list itself: a date, or a dictionary.
@@ -155,7 +153,7 @@ public struct DefaultsObjectBridge<T>: DefaultsSerializingBridge {
 
 /// Stores an object, or an array of objects, as a keyed archive.
 ///
-/// A value that cannot be archived is not stored, and data that is not an archive is not read;
+/// An object that cannot be archived is not stored, and data that is not an archive is not read;
 /// neither stops the program.
 public struct DefaultsKeyedArchiverBridge<T>: DefaultsSerializingBridge {
   /// Creates a bridge.
@@ -163,8 +161,8 @@ public struct DefaultsKeyedArchiverBridge<T>: DefaultsSerializingBridge {
 
   /// Returns the archive of a value.
   ///
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if the value cannot be
-  ///   archived.
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if the value cannot
+  ///   be archived.
   public func serialize(_ value: T) throws -> Any {
     guard let archive = PreferenceArchive.archive(value) else {
       throw PreferencesError(
@@ -180,7 +178,7 @@ public struct DefaultsKeyedArchiverBridge<T>: DefaultsSerializingBridge {
   }
 }
 
-/// Stores the raw value of a value, and reads JSON as well if the type is `Decodable`.
+/// Stores the raw value of a value; JSON is also read if the type is `Decodable`.
 public struct DefaultsRawRepresentableBridge<T: RawRepresentable>: DefaultsSerializingBridge {
   /// Creates a bridge.
   public init() {}
@@ -190,6 +188,6 @@ public struct DefaultsRawRepresentableBridge<T: RawRepresentable>: DefaultsSeria
   /// - Throws: The error of the raw value's encoder.
   public func serialize(_ value: T) throws -> Any { try RawForm.object(for: value) }
 
-  /// Returns the value with the raw value that an object is.
+  /// Returns the value with this raw value.
   public func deserialize(_ object: Any) -> T? { RawForm.value(of: object) }
 }

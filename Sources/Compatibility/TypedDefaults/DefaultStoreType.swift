@@ -5,36 +5,29 @@ public protocol DefaultStoreType<Default> {
   /// The type of the value.
   associatedtype Default: DefaultConvertible
 
-  /// Sets the value.
-  ///
-  /// - Parameter value: The value; one that cannot be stored changes nothing, and ``lastError`` has
-  ///   the reason.
+  /// Sets the value; if it cannot be stored, nothing changes, and ``lastError`` has the reason.
   func set(_ value: Default)
 
-  /// Returns the value.
-  ///
-  /// - Returns: The value, or `nil` if there is none or it cannot be read.
+  /// Returns the value, or `nil` if there is none or it cannot be read.
   func get() -> Default?
 
   /// Removes the value.
   func remove()
 
-  /// Sets the value, and reports a failure.
+  /// Sets the value, or throws an error and keeps the old value.
   ///
-  /// - Throws: `PreferencesError` with `unstorable` if the store cannot hold what the value is
-  ///   serialized as, or the store's own error. The old value then stays. The default calls
-  ///   ``set(_:)``, and throws nothing.
+  /// - Throws: `PreferencesError` with `unstorable` if the store cannot hold the serialized value,
+  ///   or the store's own error. The default calls ``set(_:)``, and throws nothing.
   func save(_ value: Default) throws
 
-  /// Returns the value, and reports a failure.
+  /// Returns the value, or `nil` if there is none.
   ///
-  /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: `PreferencesError` with `typeMismatch` if what is stored is no such value, or the
-  ///   store's own error. The default calls ``get()``, and throws nothing.
+  /// - Throws: `PreferencesError` with `typeMismatch` if the stored object is not such a value, or
+  ///   the store's own error. The default calls ``get()``, and throws nothing.
   func load() throws -> Default?
 
-  /// Why the last ``set(_:)``, ``get()`` or ``remove()`` failed; `nil` if it succeeded. The default
-  /// is `nil`.
+  /// Why the last ``set(_:)``, ``get()`` or ``remove()`` failed; `nil` if it succeeded, and by
+  /// default.
   var lastError: PreferencesError? { get }
 }
 
@@ -50,12 +43,12 @@ extension DefaultStoreType {
 }
 
 extension DefaultStoreType {
-  /// The preferences whose changes are reported; without changes if the store has none.
+  /// The preferences whose changes are reported; constant ones if the store has none.
   var observedPreferences: any PreferencesType {
     (self as? any PreferenceBacked)?.backingPreferences ?? DictionaryPreferences(dictionary: [:])
   }
 
-  /// Calls a closure with each change of the value, whoever makes it.
+  /// Calls a closure with each change of the value, by this or another process.
   ///
   /// Changes by other processes are reported if the preferences of the store report them, as
   /// `DurablePreferences` does. A store of your own reports no changes.
@@ -83,8 +76,7 @@ extension DefaultStoreType {
   /// ```
   ///
   /// - Parameter initial: Whether the sequence starts with the present value.
-  /// - Returns: The sequence; a slow reader gets one change, from the value that it last saw to the
-  ///   present one.
+  /// - Returns: The sequence; for a slow reader, several changes arrive as one.
   public func changes(initial: Bool = false) -> DefaultChanges<Default> {
     DefaultChanges(observedPreferences.changes(forKey: Default.key, initial: initial))
   }
@@ -133,9 +125,7 @@ public struct DefaultChanges<Default: DefaultConvertible>: AsyncSequence {
   public struct AsyncIterator: AsyncIteratorProtocol {
     var changes: PreferenceChanges.AsyncIterator
 
-    /// Waits for the next change.
-    ///
-    /// - Returns: The change, or `nil` after the last change.
+    /// Waits for the next change; `nil` is the end.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async -> DefaultChange<Default>? {
@@ -164,19 +154,19 @@ public protocol DefaultConvertible {
 
   /// Creates the value from what is stored.
   ///
-  /// - Parameter object: What ``serialize()`` returned, read from the store; numbers are
-  ///   `NSNumber`s, which cast to each type that holds them. It can also be what another program or
-  ///   an older release stored.
+  /// - Parameter object: The result of ``serialize()``, read from the store; numbers are
+  ///   `NSNumber`s, which cast to each type that holds them. Another program or an older release
+  ///   may have stored it.
   init?(_ object: Any)
 
   /// Returns what to store for the value.
   ///
-  /// - Returns: Text, truth values, numbers, dates, data, URLs, UUIDs, and arrays and dictionaries of
-  ///   these. The store refuses any other object, and reports it.
+  /// - Returns: Text, truth values, numbers, dates, data, URLs, UUIDs, and arrays and dictionaries
+  ///   of these. The store refuses any other object, and reports it.
   func serialize() -> Any
 }
 
-/// Another spelling of ``DefaultConvertible``.
+/// An alias of ``DefaultConvertible``.
 public typealias DefaultsConvertible = DefaultConvertible
 
 extension DefaultConvertible where Self: Codable {
@@ -198,7 +188,7 @@ extension DefaultConvertible where Self: Codable {
   }
 }
 
-/// Takes the place of a value that could not be encoded, until the store reports it.
+/// Replaces a value that could not be encoded, until the store reports it.
 struct Unserializable {
   let error: PreferencesError
 }

@@ -22,9 +22,7 @@ public final class PersistentStore<Default: DefaultConvertible>: DefaultStoreTyp
   /// Creates the store of the program's value, in `DurableUserDefaults.standard`.
   public convenience init() { self.init(preferences: DurableUserDefaults.standard) }
 
-  /// Creates the store of a suite's value.
-  ///
-  /// - Parameter suiteName: The name of the suite, as of `DurablePreferences`.
+  /// Creates the store of a suite's value; the name is as for `DurablePreferences`.
   public convenience init(suiteName: String) {
     self.init(preferences: DurablePreferences(suiteName: suiteName))
   }
@@ -35,7 +33,7 @@ public final class PersistentStore<Default: DefaultConvertible>: DefaultStoreTyp
   ///   A plain `UserDefaults` is synchronized after each change.
   public init(preferences: any MutablePreferencesType) { stored = StoredDefault(preferences) }
 
-  /// The preferences that have the value.
+  /// The preferences that hold the value.
   public var preferences: any MutablePreferencesType { stored.preferences }
 
   /// Sets the value.
@@ -47,18 +45,16 @@ public final class PersistentStore<Default: DefaultConvertible>: DefaultStoreTyp
   /// Removes the value.
   public func remove() { stored.remove() }
 
-  /// Sets the value, and reports a failure.
+  /// Sets the value, or throws an error.
   public func save(_ value: Default) throws { try stored.save(value) }
 
-  /// Returns the value, and reports a failure.
+  /// Returns the value, or throws an error.
   public func load() throws -> Default? { try stored.load() }
 
   /// Why the last ``set(_:)``, ``get()`` or ``remove()`` failed; `nil` if it succeeded.
   public var lastError: PreferencesError? { stored.lastError }
 
-  /// Waits until the value survives power loss, too.
-  ///
-  /// - Returns: `true` if the value is on disk.
+  /// Waits until the value survives power loss, and returns whether it does.
   @discardableResult
   public func synchronize() -> Bool {
     switch preferences {
@@ -69,7 +65,7 @@ public final class PersistentStore<Default: DefaultConvertible>: DefaultStoreTyp
     }
   }
 
-  /// The spelling of ``synchronize()`` in TypedDefaults for Apple's systems.
+  /// An alias of ``synchronize()``, spelled as in TypedDefaults for Apple's systems.
   @discardableResult
   public func syncronize() -> Bool { synchronize() }
 }
@@ -80,8 +76,8 @@ extension PersistentStore: PreferenceBacked {
 
 /// A store whose value is in memory, for tests.
 ///
-/// It keeps what ``DefaultConvertible/serialize()`` returns, as ``PersistentStore`` does, so a value
-/// that does not come back shows in tests. The store can be used from several threads.
+/// It keeps the result of ``DefaultConvertible/serialize()``, as ``PersistentStore`` does, so tests
+/// notice a value that does not survive this. The store can be used from several threads.
 public final class InMemoryStore<Default: DefaultConvertible>: DefaultStoreType, @unchecked Sendable
 {
   // Unchecked because `StoredDefault` is, which says why.
@@ -101,10 +97,10 @@ public final class InMemoryStore<Default: DefaultConvertible>: DefaultStoreType,
   /// Removes the value.
   public func remove() { stored.remove() }
 
-  /// Sets the value, and reports a failure.
+  /// Sets the value, or throws an error.
   public func save(_ value: Default) throws { try stored.save(value) }
 
-  /// Returns the value, and reports a failure.
+  /// Returns the value, or throws an error.
   public func load() throws -> Default? { try stored.load() }
 
   /// Why the last ``set(_:)``, ``get()`` or ``remove()`` failed; `nil` if it succeeded.
@@ -115,7 +111,7 @@ extension InMemoryStore: PreferenceBacked {
   var backingPreferences: any PreferencesType { stored.preferences }
 }
 
-/// A store of a type of value, whatever the type of the store.
+/// A store of one type of value, of any type of store.
 ///
 /// ```swift
 /// final class Camera {
@@ -135,9 +131,7 @@ public final class AnyStore<D: DefaultConvertible>: DefaultStoreType {
   private let saveValue: (D) throws -> Void
   private let loadValue: () throws -> D?
 
-  /// Creates a store that passes all calls on.
-  ///
-  /// - Parameter inner: The store that has the value.
+  /// Creates a store that forwards all calls to another one.
   public init<Inner: DefaultStoreType>(_ inner: Inner) where Inner.Default == D {
     store = inner
     setValue = { inner.set($0) }
@@ -155,10 +149,10 @@ public final class AnyStore<D: DefaultConvertible>: DefaultStoreType {
   /// Removes the value.
   public func remove() { store.remove() }
 
-  /// Sets the value, and reports a failure.
+  /// Sets the value, or throws an error.
   public func save(_ value: D) throws { try saveValue(value) }
 
-  /// Returns the value, and reports a failure.
+  /// Returns the value, or throws an error.
   public func load() throws -> D? { try loadValue() }
 
   /// Why the last ``set(_:)``, ``get()`` or ``remove()`` failed; `nil` if it succeeded.
@@ -176,13 +170,13 @@ protocol PreferenceBacked {
 
 /// The value of one type in preferences, with the last failure.
 final class StoredDefault<Default: DefaultConvertible>: @unchecked Sendable {
-  // Unchecked because preferences need not be `Sendable`: they are responsible for their state.
+  // Unchecked because preferences need not be `Sendable`: they protect their own state.
 
   let preferences: any MutablePreferencesType
   private let failure = PosixMutex<PreferencesError?>(nil)
 
-  /// Whether values are stored as a file returns them: numbers as `NSNumber`, arrays and
-  /// dictionaries without the types of their elements.
+  /// Whether values are normalized as a file returns them: numbers become `NSNumber`, and arrays
+  /// and dictionaries lose their element types.
   private let normalizes: Bool
 
   init(_ preferences: any MutablePreferencesType, normalizes: Bool = false) {
@@ -211,7 +205,7 @@ final class StoredDefault<Default: DefaultConvertible>: @unchecked Sendable {
   func save(_ value: Default) throws {
     let object = value.serialize()
     if let failed = object as? Unserializable { throw failed.error }
-    // Some stores, such as those in memory, accept anything. Here each refuses the same.
+    // Some stores, such as those in memory, accept anything; here all refuse the same values.
     let form = try PropertyListForm.encode(object, forKey: Default.key)
     try preferences.replaceObject(
       with: normalizes

@@ -1,17 +1,17 @@
 package import KeychainSecrets
 package import PrephirencesSystem
 
-/// What a store can do beyond the public protocol.
+/// What this package's stores can do beyond the public protocol.
 ///
-/// Every store has these methods, so that callers need not ask which store they have: those of
-/// other authors have the defaults.
+/// Every store has these methods, so callers need not know which store they have. Stores of other
+/// authors get the defaults.
 package protocol BuiltInStore: CredentialStore {
-  /// Unlocks items with this requirement, which a search found locked; may ask a person.
+  /// Unlocks items with this requirement that a search found locked; may ask a person.
   func makeReadable(
     _ query: CredentialQuery, _ requirement: Accessibility.UnlockRequirement
   ) throws(KeychainError)
 
-  /// Checks that every item can be read, which may ask a person, and that none is damaged.
+  /// Checks that every item is intact and can be read, for which it may ask a person.
   func requireReadableAndIntact() throws(KeychainError)
 
   /// Checks, as far as possible without writing, that a credential can be stored; may ask a person.
@@ -22,13 +22,13 @@ package protocol BuiltInStore: CredentialStore {
   /// Whether the store has a credential, which may be locked.
   func contains(_ identity: CredentialIdentity) throws(KeychainError) -> Bool
 
-  /// Stores a credential; with its dates, if it comes from another store.
+  /// Stores what a caller asks for, whose rules are checked.
   func set(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
-  ) throws(KeychainError) -> Credential
+    _ request: StoreRequest, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> MergedCredential
 
-  /// Whether items that must stay on this machine do so here: a copy of the store alone does not
-  /// open elsewhere.
+  /// Whether items that must stay on this machine do: a copy of the store alone does not open
+  /// elsewhere.
   var bindsToDevice: Bool { get }
 
   /// The environment that locates the user's folders.
@@ -37,7 +37,7 @@ package protocol BuiltInStore: CredentialStore {
   /// Returns this store for operations that must not wait for a person or a long computation.
   ///
   /// An operation that would have to wait fails, and the question records for what.
-  func postponing(_ question: PostponedQuestion) -> any CredentialStore
+  func postponing(_ question: PostponedQuestion) -> any BuiltInStore
 }
 
 extension BuiltInStore {
@@ -56,17 +56,24 @@ extension BuiltInStore {
   }
 
   package func set(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
-  ) throws(KeychainError) -> Credential { try set(credential, secret: secret, mode: mode) }
+    _ request: StoreRequest, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> MergedCredential {
+    let (identity, mode) = (request.identity, request.mode)
+    if let update = request.update {
+      return try merge(update, secret: secret, into: identity, mode: mode)
+    }
+    return MergedCredential(
+      credential: try set(request.new, secret: secret, mode: mode), replaced: nil)
+  }
 
   package var bindsToDevice: Bool { false }
 
   package var environment: EnvironmentVariables { .process }
 
-  package func postponing(_ question: PostponedQuestion) -> any CredentialStore { self }
+  package func postponing(_ question: PostponedQuestion) -> any BuiltInStore { self }
 }
 
-// The only place that asks whether a store is of this package.
+// The only code that asks whether a store belongs to this package.
 extension CredentialStore {
   private var builtIn: (any BuiltInStore)? { self as? any BuiltInStore }
 
@@ -95,7 +102,9 @@ extension CredentialStore {
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
     guard let builtIn else { return try set(credential, secret: secret, mode: mode) }
-    return try builtIn.set(credential, secret: secret, mode: mode, keepsDates: true)
+    let request = try StoreRequest(
+      credential, secretCount: secret.count, mode: mode, keepsDates: true)
+    return try builtIn.set(request, secret: secret).credential
   }
 
   package var bindsToDevice: Bool { builtIn?.bindsToDevice ?? false }
@@ -124,7 +133,8 @@ package final class PostponedQuestion: Sendable {
 
   /// Records what must be done before the operation is repeated.
   ///
-  /// Returns the error of the operation, which is not reported unless it was given to ``refuse(with:)``.
+  /// Returns the error of the operation, which is not reported unless it was given to
+  /// ``refuse(with:)``.
   package func postpone(
     _ question: @escaping @Sendable () throws(KeychainError) -> Void
   ) -> KeychainError {
@@ -152,7 +162,8 @@ package final class PostponedQuestion: Sendable {
       .busy, "the store is locked again each time it was unlocked", recovery: .tryAgain)
   }
 
-  /// Returns what must be done before the operation is repeated, once; `nil` if nothing was recorded.
+  /// Returns what must be done before the operation is repeated, once; `nil` if nothing was
+  /// recorded.
   package func take() -> (@Sendable () throws(KeychainError) -> Void)? {
     question.withLock { question in
       defer { question = nil }

@@ -25,7 +25,7 @@ public struct Credential: Hashable, Sendable {
   /// The type of the secret's bytes, as a media type such as `text/plain; charset=utf-8`.
   public var contentType: String?
 
-  /// When the secret stops being valid.
+  /// The end of the secret's validity, kept to the microsecond.
   ///
   /// An expired credential is not deleted automatically.
   public var expires: Date?
@@ -39,7 +39,7 @@ public struct Credential: Hashable, Sendable {
   /// When the credential was last changed; set by the store, to the microsecond.
   public package(set) var modified: Date
 
-  /// A number that no other state of the credential has; set by the store.
+  /// A number that identifies this state of the credential; set by the store.
   ///
   /// Pass it as `expectedVersion`, so that a change fails if another program has made one in
   /// between.
@@ -50,19 +50,10 @@ public struct Credential: Hashable, Sendable {
   /// Only stores that programs share, such as the desktop keyring, have such credentials.
   public package(set) var isOfOtherProgram = false
 
-  /// All attributes of another program's item, its names and its schema included; empty for ours.
+  /// All attributes of another program's item, including its names and its schema; empty for ours.
   package var itemAttributes = CredentialAttributes()
 
-  /// Creates a credential to be stored.
-  ///
-  /// - Parameters:
-  ///   - identity: The names of the credential.
-  ///   - accessibility: When the secret can be read.
-  ///   - label: A name for people.
-  ///   - comment: A remark for people.
-  ///   - contentType: The type of the secret's bytes.
-  ///   - expires: When the secret stops being valid; kept to the microsecond.
-  ///   - attributes: Pairs that searches match.
+  /// Creates a credential to be stored; each argument is the property of its name.
   public init(
     _ identity: CredentialIdentity,
     accessibility: Accessibility = .whenUnlocked,
@@ -86,8 +77,6 @@ public struct Credential: Hashable, Sendable {
 
   /// Creates a credential as a store keeps it; for authors of stores.
   ///
-  /// Programs that use a store need no such value: the store returns one for each credential.
-  ///
   /// ```swift
   /// func stored(_ given: Credential, replacing old: Credential?, version: UInt64) -> Credential {
   ///   let now = Date.now
@@ -99,7 +88,7 @@ public struct Credential: Hashable, Sendable {
   ///   - description: The identity, accessibility and attributes of the credential. Its expiry is
   ///     rounded to the microsecond; its version and dates are not used.
   ///   - version: A number that the credential never had before.
-  ///   - created: When the credential was added, which stays when it is replaced; rounded to the
+  ///   - created: When the credential was added, which replacing doesn't change; rounded to the
   ///     microsecond.
   ///   - modified: When the credential was last changed; rounded to the microsecond.
   public init(_ description: Credential, version: UInt64, created: Date, modified: Date) {
@@ -109,104 +98,11 @@ public struct Credential: Hashable, Sendable {
     restore(version: version, created: created.toMicrosecond, modified: modified.toMicrosecond)
   }
 
-  /// Returns whether the secret is no longer valid.
-  ///
-  /// - Parameter date: The time of the check.
-  /// - Returns: `true` if an expiry is set and has passed.
+  /// Returns whether an expiry is set and has passed.
   public func isExpired(at date: Date = Date()) -> Bool { expires.map { $0 <= date } ?? false }
 
   /// The maximum number of bytes in a secret: 16 MiB.
   public static let maximumSecretCount = 16 << 20
-}
-
-/// When a credential can be read, and whether it may leave the machine.
-///
-/// In the vault each value is a key of its own, not a label: see ``unlockRequirement`` and the
-/// page Documentation/Stores.md.
-@nonexhaustive public enum Accessibility: UInt8, CaseIterable, Hashable, Sendable {
-  /// Readable while the store is unlocked, until it is locked or idle for too long; the default.
-  case whenUnlocked = 0
-
-  /// Like ``whenUnlocked``, and never exported; a copy of the vault alone does not open it.
-  case whenUnlockedThisDeviceOnly = 1
-
-  /// From the first unlock after boot until the next boot, even while the store is locked.
-  case afterFirstUnlock = 2
-
-  /// Like ``afterFirstUnlock``, and never exported; a copy of the vault alone does not open it.
-  case afterFirstUnlockThisDeviceOnly = 3
-
-  /// Readable without any unlock.
-  ///
-  /// This protects against other users of the machine, but not against whoever has the disk.
-  case always = 4
-
-  /// Like ``always``, and never exported; a copy of the vault alone does not open it.
-  case alwaysThisDeviceOnly = 5
-
-  /// Like ``whenUnlockedThisDeviceOnly``, and only in a store that has a passphrase.
-  case whenPasscodeSetThisDeviceOnly = 6
-
-  /// Whether items of this accessibility stay on this machine.
-  ///
-  /// They are never exported, and are also bound to the machine's device secret.
-  public var isThisDeviceOnly: Bool {
-    switch self {
-    case .whenUnlocked, .afterFirstUnlock, .always: false
-    case .whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly, .alwaysThisDeviceOnly,
-      .whenPasscodeSetThisDeviceOnly:
-      true
-    }
-  }
-
-  /// The unlock state that is needed to read an item of this accessibility.
-  public var unlockRequirement: UnlockRequirement {
-    switch self {
-    case .always, .alwaysThisDeviceOnly: .nothing
-    case .afterFirstUnlock, .afterFirstUnlockThisDeviceOnly: .unlockedSinceBoot
-    case .whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly: .unlockedNow
-    }
-  }
-
-  /// The unlock states that accessibilities need, from the weakest to the strongest.
-  @nonexhaustive public enum UnlockRequirement: Int, Comparable, Hashable, Sendable {
-    /// Readable without any unlock.
-    case nothing
-
-    /// Readable once the store was unlocked since boot.
-    case unlockedSinceBoot
-
-    /// Readable while the store is unlocked.
-    case unlockedNow
-
-    /// Orders the states by strength.
-    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-  }
-}
-
-extension Accessibility: CustomStringConvertible, LosslessStringConvertible {
-  /// The name on the command line.
-  public var description: String {
-    switch self {
-    case .whenUnlocked: "whenUnlocked"
-    case .whenUnlockedThisDeviceOnly: "whenUnlockedThisDeviceOnly"
-    case .afterFirstUnlock: "afterFirstUnlock"
-    case .afterFirstUnlockThisDeviceOnly: "afterFirstUnlockThisDeviceOnly"
-    case .always: "always"
-    case .alwaysThisDeviceOnly: "alwaysThisDeviceOnly"
-    case .whenPasscodeSetThisDeviceOnly: "whenPasscodeSetThisDeviceOnly"
-    }
-  }
-
-  /// Creates the accessibility of a name.
-  ///
-  /// - Parameter description: The name; see ``description``.
-  public init?(_ description: String) {
-    guard let found = Self.allCases.first(where: { $0.description == description }) else {
-      return nil
-    }
-    self = found
-  }
 }
 
 /// String pairs that a user attaches to a credential, and that searches match.
@@ -241,7 +137,7 @@ public struct CredentialAttributes: Sendable {
     }
   }
 
-  /// Finds a name by halves, so that many attributes are read in almost linear time.
+  /// Finds a name by binary search, so that many attributes are read in almost linear time.
   private func position(of name: String) -> (index: Int, isTaken: Bool) {
     var (low, high) = (0, pairs.count)
     while low < high {
@@ -251,10 +147,7 @@ public struct CredentialAttributes: Sendable {
     return (low, low < pairs.count && pairs[low].name.hasSameBytes(as: name))
   }
 
-  /// Returns whether every pair of `other` is included.
-  ///
-  /// - Parameter other: The pairs to look for.
-  /// - Returns: `true` if all are included, with the same bytes.
+  /// Returns whether it includes every pair of `other`, with the same bytes.
   public func contains(_ other: CredentialAttributes) -> Bool {
     other.allSatisfy { pair in self[pair.name]?.hasSameBytes(as: pair.value) ?? false }
   }
@@ -271,8 +164,6 @@ extension CredentialAttributes: RandomAccessCollection {
   public var endIndex: Int { pairs.endIndex }
 
   /// The pair at a position.
-  ///
-  /// - Parameter position: A valid index.
   public subscript(position: Int) -> Element { pairs[position] }
 }
 
@@ -292,8 +183,6 @@ extension CredentialAttributes: Hashable {
   }
 
   /// Hashes names and values as bytes.
-  ///
-  /// - Parameter hasher: Takes the bytes.
   public func hash(into hasher: inout Hasher) {
     for pair in pairs {
       pair.name.hashUTF8(into: &hasher)

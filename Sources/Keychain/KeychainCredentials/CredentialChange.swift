@@ -1,88 +1,8 @@
-public import FoundationEssentials
 internal import PrephirencesSystem
-
-/// What an update does to a field that may be absent.
-@frozen public enum FieldChange<Value: Hashable & Sendable>: Hashable, Sendable {
-  /// The field stays as it is.
-  case keep
-
-  /// The field gets a value.
-  case set(Value)
-
-  /// The field becomes absent.
-  case clear
-
-  /// Applies the change to a field.
-  package func apply(to field: inout Value?) {
-    switch self {
-    case .keep: break
-    case .set(let value): field = value
-    case .clear: field = nil
-    }
-  }
-}
-
-/// What an update changes in a credential; everything else stays.
-public struct CredentialUpdate: Sendable {
-  /// The new accessibility.
-  public var accessibility: Accessibility?
-
-  /// The change of the label.
-  public var label: FieldChange<String>
-
-  /// The change of the comment.
-  public var comment: FieldChange<String>
-
-  /// The change of the content type.
-  public var contentType: FieldChange<String>
-
-  /// The change of the expiry.
-  public var expires: FieldChange<Date>
-
-  /// The changes of attributes, by name: `nil` removes the attribute.
-  public var attributes: [(name: String, value: String?)]
-
-  /// Creates an update.
-  ///
-  /// - Parameters:
-  ///   - accessibility: The new accessibility; `nil` keeps the old.
-  ///   - label: The change of the label.
-  ///   - comment: The change of the comment.
-  ///   - contentType: The change of the content type.
-  ///   - expires: The change of the expiry.
-  ///   - attributes: The changes of attributes; a `nil` value removes an attribute.
-  public init(
-    accessibility: Accessibility? = nil, label: FieldChange<String> = .keep,
-    comment: FieldChange<String> = .keep, contentType: FieldChange<String> = .keep,
-    expires: FieldChange<Date> = .keep, attributes: [(name: String, value: String?)] = []
-  ) {
-    self.accessibility = accessibility
-    self.label = label
-    self.comment = comment
-    self.contentType = contentType
-    self.expires = expires
-    self.attributes = attributes
-  }
-
-  /// Returns the credential with the changes applied; for authors of stores.
-  ///
-  /// - Parameter credential: The current credential.
-  /// - Returns: The changed credential.
-  public func applied(to credential: Credential) -> Credential {
-    var changed = credential
-    if let accessibility { changed.accessibility = accessibility }
-    label.apply(to: &changed.label)
-    comment.apply(to: &changed.comment)
-    contentType.apply(to: &changed.contentType)
-    expires.apply(to: &changed.expires)
-    for attribute in attributes { changed.attributes[attribute.name] = attribute.value }
-    return changed
-  }
-}
 
 /// A change of one credential.
 ///
-/// Changes by other processes are found by comparison: several quick changes of a credential are
+/// Changes of other processes are found by comparison: several quick changes of a credential are
 /// reported as one, and a renaming as a removal and an addition.
 public struct CredentialChange: Hashable, Sendable {
   /// What happened to it.
@@ -97,17 +17,13 @@ public struct CredentialChange: Hashable, Sendable {
     case removed
   }
 
-  /// The credential; `nil` if another program changed a locked one, whose name is not readable.
+  /// The credential; `nil` if another program changed a locked one, whose name cannot be read.
   public let identity: CredentialIdentity?
 
   /// What happened.
   public let kind: Kind
 
-  /// Creates a change; for authors of stores.
-  ///
-  /// - Parameters:
-  ///   - identity: The credential; `nil` if its name is not readable.
-  ///   - kind: What happened.
+  /// Creates a change; for authors of stores; the identity is `nil` if the name cannot be read.
   public init(_ identity: CredentialIdentity?, _ kind: Kind) {
     self.identity = identity
     self.kind = kind
@@ -118,9 +34,7 @@ public struct CredentialChange: Hashable, Sendable {
 public final class CredentialObservation: Sendable {
   private let end: @Sendable () -> Void
 
-  /// Creates an observation; for authors of stores.
-  ///
-  /// - Parameter end: Ends the observation. It may be called more than once.
+  /// Creates an observation; for authors of stores; `end` may be called more than once.
   public init(end: @escaping @Sendable () -> Void) { self.end = end }
 
   deinit { end() }
@@ -131,8 +45,7 @@ public final class CredentialObservation: Sendable {
 
 /// The observers of a store.
 package final class CredentialObservers: Sendable {
-  /// In a type of its own: without generic parameters, the runtime needs no conformances to destroy
-  /// it.
+  /// A type without generic parameters, so that the runtime needs no conformances to destroy it.
   private struct Numbered {
     var next = 0
     var all: [Int: @Sendable (CredentialChange) -> Void] = [:]
@@ -162,9 +75,7 @@ package final class CredentialObservers: Sendable {
     for observer in observers.withLock({ Array($0.all.values) }) { observer(change) }
   }
 
-  /// Notifies the observers of a renaming.
-  ///
-  /// Renaming to the same name is not a change.
+  /// Notifies the observers of a renaming, unless the name is the same.
   package func notifyOfRenaming(
     _ identity: CredentialIdentity, to newIdentity: CredentialIdentity
   ) {
@@ -178,8 +89,6 @@ extension CredentialStore {
   /// Returns the changes of the store from now on, as a sequence.
   ///
   /// A slow reader still receives all changes, in order. The observation ends with the iteration.
-  ///
-  /// - Returns: The sequence.
   public func changes() -> AsyncStream<CredentialChange> {
     AsyncStream { continuation in
       let observation = observe { continuation.yield($0) }

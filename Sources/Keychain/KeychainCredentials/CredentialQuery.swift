@@ -3,7 +3,8 @@ internal import PrephirencesSystem
 /// The conditions of a search; a credential must match all of them.
 ///
 /// ```swift
-/// let found = try store.search(CredentialQuery(service: "mytool", attributes: ["environment": "staging"]))
+/// let found = try store.search(
+///   CredentialQuery(service: "mytool", attributes: ["environment": "staging"]))
 /// for credential in found.credentials { print(credential.identity) }
 /// ```
 public struct CredentialQuery: Hashable, Sendable {
@@ -31,17 +32,8 @@ public struct CredentialQuery: Hashable, Sendable {
   /// Only credentials that have all of these pairs.
   public var attributes: CredentialAttributes
 
-  /// Creates a query; what is left out matches anything.
-  ///
-  /// - Parameters:
-  ///   - accessGroup: The access group; the empty string is the unnamed one.
-  ///   - service: The service of a generic password.
-  ///   - server: The server of an internet password.
-  ///   - protocol: The protocol of an internet password.
-  ///   - port: The port of an internet password.
-  ///   - path: The path of an internet password.
-  ///   - account: The account.
-  ///   - attributes: Pairs that a credential must have.
+  /// Creates a query; a condition that is `nil` or left out matches anything; the empty access
+  /// group is the unnamed one.
   public init(
     accessGroup: String? = nil, service: String? = nil, server: String? = nil,
     protocol: String? = nil, port: UInt16? = nil, path: String? = nil, account: String? = nil,
@@ -57,9 +49,7 @@ public struct CredentialQuery: Hashable, Sendable {
     self.attributes = attributes
   }
 
-  /// Returns whether a credential matches.
-  ///
-  /// - Returns: `true` if it meets every condition; names compare as bytes.
+  /// Returns whether a credential meets every condition; names compare as bytes.
   public func matches(_ credential: Credential) -> Bool {
     func allows(_ condition: String?, _ name: String) -> Bool {
       condition.map(name.hasSameBytes) ?? true
@@ -78,7 +68,7 @@ public struct CredentialQuery: Hashable, Sendable {
       && allows(account, identity.account) && credential.attributes.contains(attributes)
   }
 
-  /// The conditions on identities, without the user's attributes.
+  /// The conditions on identities, without the attributes.
   package var conditions: [SearchablePair] {
     let named: [(String, String?)] = [
       (SearchablePair.accessGroup, accessGroup), (SearchablePair.service, service),
@@ -89,7 +79,7 @@ public struct CredentialQuery: Hashable, Sendable {
     return named.compactMap { name, value in value.map { SearchablePair(name: name, value: $0) } }
   }
 
-  /// Every condition, including the user's attributes.
+  /// Every condition, including the attributes.
   package var pairs: [SearchablePair] {
     conditions + attributes.map { SearchablePair(name: $0.name, value: $0.value) }
   }
@@ -100,8 +90,6 @@ public struct CredentialQuery: Hashable, Sendable {
   }
 
   /// Hashes the conditions as bytes.
-  ///
-  /// - Parameter hasher: Takes the bytes.
   public func hash(into hasher: inout Hasher) {
     for pair in pairs {
       pair.name.hashUTF8(into: &hasher)
@@ -110,7 +98,7 @@ public struct CredentialQuery: Hashable, Sendable {
   }
 }
 
-/// A name and a value by which a credential is found.
+/// A name and a value by which a credential can be found.
 package struct SearchablePair: Sendable {
   package let name: String
   package let value: String
@@ -132,9 +120,9 @@ package struct SearchablePair: Sendable {
   package static let securityDomain = "security-domain"
   package static let authenticationType = "authentication-type"
 
-  /// Names that a user's attribute must not have, because stores use them.
+  /// The attribute names that stores use, so that users must not.
   ///
-  /// The vault and export formats define these names: adding one would make items that use it
+  /// The vault and export formats define them: adding a name would make items that use it
   /// unreadable.
   package static let reservedNames: Set<String> = [
     accessGroup, service, account, server, `protocol`, port, path, "username", "accessibility",
@@ -142,7 +130,7 @@ package struct SearchablePair: Sendable {
   ]
 }
 
-/// Searches where exactly one credential, or none, must be found.
+/// Searches that must find exactly one credential, or none.
 package struct CredentialSearcher {
   private let store: any CredentialStore
   private let unlock: (CredentialQuery) throws(KeychainError) -> Void
@@ -158,17 +146,23 @@ package struct CredentialSearcher {
     self.unlocking = unlocking
   }
 
-  /// Returns the credentials that match a query and a condition.
   package func credentials(
     matching query: CredentialQuery, where isMatch: (Credential) -> Bool
   ) throws(KeychainError) -> [Credential] {
+    try matches(of: query) { isMatch($0) ? $0 : nil }
+  }
+
+  /// Returns what `match` makes of the credentials that match a query, without those that it refuses.
+  package func matches<Match>(
+    of query: CredentialQuery, _ match: (Credential) -> Match?
+  ) throws(KeychainError) -> [Match] {
     var result = try store.search(query)
-    var found = result.credentials.filter(isMatch)
+    var found = result.credentials.compactMap(match)
     if found.isEmpty, result.lockedCount > 0 {
       // The search does not unlock by itself, because it cannot know whether that would help.
       try unlock(query)
       result = try store.search(query)
-      found = result.credentials.filter(isMatch)
+      found = result.credentials.compactMap(match)
     }
     guard found.isEmpty else { return found }
     let recovery: KeychainError.Recovery = result.lockedCount > 0 ? try unlocking(query) : .unlock
@@ -178,13 +172,12 @@ package struct CredentialSearcher {
 }
 
 extension KeychainError {
-  /// Creates the error for a search that may have missed credentials; `nil` if it looked at all of
+  /// Creates the error for a search that may have missed credentials; `nil` if it has seen all of
   /// them.
   ///
-  /// An item that could not be read may be the one that is missing, so a search that must find one
-  /// credential, or all, throws this error. If there are several reasons, it gives the first of
-  /// these: a store that could not be searched, damaged items, locked items, items of another
-  /// device.
+  /// An item that could not be read may be the missing one, so a search that must find one
+  /// credential, or all, throws this error. Of several reasons, it gives the first of these: a
+  /// store that could not be searched, damaged items, locked items, items of another device.
   package init?(
     incomplete result: CredentialSearchResult,
     unlocking: Recovery = "unlock the store that has them"

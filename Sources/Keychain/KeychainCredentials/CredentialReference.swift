@@ -1,6 +1,6 @@
 internal import PrephirencesSystem
 
-/// The address of one field of a credential, as text that a file or a variable can hold in place of
+/// The address of one field of a credential: text that a file or a variable can contain instead of
 /// a secret.
 ///
 /// ```text
@@ -8,30 +8,30 @@ internal import PrephirencesSystem
 /// keychain+PROTOCOL://[ACCOUNT@]HOST[:PORT][/PATH]
 /// ```
 ///
-/// The first form names a generic password; an empty service, as in `keychain:///api`, is the
-/// default service of whoever resolves it. The second form names an internet password, such as
+/// The first form names a generic password. An empty service, as in `keychain:///api`, is the
+/// default service of the reader. The second form names an internet password, such as
 /// `keychain+https://alice@git.example.com:8443`, or `keychain+://host` for one without a protocol.
 ///
-/// Each part is percent-encoded UTF-8. A part is encoded where it has a control character, a space,
-/// or one of `%/?#&`; a service or host, also where it has `@`; a host, also where it has `:`. An
-/// IPv6 address is in brackets. These parameters may follow, after `?` and separated by `&`:
+/// Each part is percent-encoded UTF-8. Encoded are control characters, spaces and `%/?#&`; in
+/// services and hosts, also `@`; in hosts, also `:`. An IPv6 address is in brackets. These
+/// parameters may follow, after `?` and separated by `&`:
 ///
 /// | parameter | meaning |
 /// | --- | --- |
 /// | `group=NAME` | the access group; without it, the unnamed one |
 /// | `field=FIELD` | `secret` (default), `username`, `url`, `label` or `attribute:NAME` |
 /// | `encoding=base64` | the field as base64 text, for bytes that are not text |
-/// | `optional` | a missing credential or field is empty text; every other failure stays one |
+/// | `optional` | a missing credential or field is empty text; other failures remain errors |
 /// | `security-domain=NAME` | of an internet password: its security domain |
 /// | `authentication-type=NAME` | of an internet password: its authentication type |
 ///
-/// An internet password may have any value of what the reference leaves out, except the protocol
-/// and the port: see ``InternetPasswordPattern``. Unknown and repeated parameters are errors, and so
-/// are parts that are missing, a fragment, and a user with a password.
+/// An internet password may have any value for a name that the reference leaves out, except the
+/// protocol and the port: see ``InternetPasswordPattern``. Unknown and repeated parameters are
+/// errors, and so are missing parts, a fragment, and a user with a password.
 public struct CredentialReference: Sendable {
-  /// What a reference names.
+  /// The credential that a reference names.
   @nonexhaustive public enum Subject: Sendable {
-    /// A generic password; the default service if the service is `nil` or empty.
+    /// A generic password, of the default service if the service is `nil` or empty.
     case genericPassword(service: String?, account: String)
 
     /// An internet password.
@@ -56,16 +56,16 @@ public struct CredentialReference: Sendable {
     case attribute(String)
   }
 
-  /// How a field is written.
+  /// The form in which a field is returned.
   @nonexhaustive public enum Encoding: Hashable, Sendable {
-    /// The bytes as they are.
+    /// Its bytes, unchanged.
     case none
 
     /// Base64 with padding, as in RFC 4648, section 4.
     case base64
   }
 
-  /// What the reference names.
+  /// The credential.
   public var subject: Subject
 
   /// The access group; empty for the unnamed one.
@@ -74,20 +74,13 @@ public struct CredentialReference: Sendable {
   /// The part of the credential.
   public var field: Field
 
-  /// How the part is written.
+  /// The form of the part.
   public var encoding: Encoding
 
   /// Whether a missing credential or field is empty text instead of an error.
   public var isOptional: Bool
 
-  /// Creates a reference.
-  ///
-  /// - Parameters:
-  ///   - subject: What the reference names.
-  ///   - accessGroup: The access group; empty for the unnamed one.
-  ///   - field: The part of the credential.
-  ///   - encoding: How the part is written.
-  ///   - isOptional: Whether a missing credential or field is empty text instead of an error.
+  /// Creates a reference; each argument is the property of its name.
   public init(
     _ subject: Subject, accessGroup: String = "", field: Field = .secret,
     encoding: Encoding = .none, isOptional: Bool = false
@@ -102,8 +95,6 @@ public struct CredentialReference: Sendable {
 
 extension CredentialReference {
   /// Creates the reference to the secret of a credential, with all its names.
-  ///
-  /// - Parameter identity: The identity of the credential.
   public init(_ identity: CredentialIdentity) {
     let subject: Subject =
       switch identity.kind {
@@ -121,10 +112,8 @@ extension CredentialReference {
     self.init(subject, accessGroup: identity.accessGroup)
   }
 
-  /// Returns the service of a generic password, or the server of an internet password.
-  ///
-  /// - Parameter defaultService: The service of a reference that names none.
-  /// - Returns: The name.
+  /// Returns the service of a generic password, by default `defaultService`, or the server of an
+  /// internet password.
   public func serviceName(default defaultService: String) -> String {
     switch subject {
     case .genericPassword(let service, _):
@@ -136,12 +125,7 @@ extension CredentialReference {
   /// Returns whether the reference is to a credential of a service or server.
   ///
   /// Services compare as bytes; servers, without regard to the case of ASCII letters. Access group,
-  /// protocol and port do not count.
-  ///
-  /// - Parameters:
-  ///   - service: The name of the service or server.
-  ///   - defaultService: The service of a reference that names none.
-  /// - Returns: `true` if it is.
+  /// protocol and port do not count. `defaultService` is the service of a reference without one.
   public func belongs(to service: String, defaultService: String) -> Bool {
     let name = serviceName(default: defaultService)
     return switch subject {
@@ -161,8 +145,6 @@ extension CredentialReference: Hashable {
   }
 
   /// Hashes all parts as they are compared.
-  ///
-  /// - Parameter hasher: Takes the bytes.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(subject)
     accessGroup.hashUTF8(into: &hasher)
@@ -173,7 +155,7 @@ extension CredentialReference: Hashable {
 }
 
 extension CredentialReference.Subject: Hashable {
-  /// Compares the names as bytes; an empty service is the same as none.
+  /// Compares the names as bytes; an empty service equals a missing one.
   public static func == (left: Self, right: Self) -> Bool {
     switch (left, right) {
     case (.genericPassword(let service, let account), .genericPassword(let other, let owner)):
@@ -184,8 +166,6 @@ extension CredentialReference.Subject: Hashable {
   }
 
   /// Hashes the names as they are compared.
-  ///
-  /// - Parameter hasher: Takes the bytes.
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .genericPassword(let service, let account):
@@ -201,8 +181,6 @@ extension CredentialReference.Field: Hashable {
   public static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }
 
   /// Hashes the field as it is compared.
-  ///
-  /// - Parameter hasher: Takes the bytes.
   public func hash(into hasher: inout Hasher) { text.hashUTF8(into: &hasher) }
 
   /// The value of the parameter, without percent-encoding.
@@ -230,8 +208,6 @@ extension InternetPasswordPattern: Hashable {
   }
 
   /// Hashes the names as they are compared.
-  ///
-  /// - Parameter hasher: Takes the bytes.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(port)
     for name in names {
@@ -248,8 +224,8 @@ extension InternetPasswordPattern: Hashable {
 extension CredentialReference: CustomStringConvertible {
   /// The canonical text, in ASCII.
   ///
-  /// It is parsed into an equal reference, except where a name of `self` is one that no text can
-  /// have: an empty account of a generic password, an empty server or attribute name, or a control
+  /// It is parsed into an equal reference, unless a name of `self` is one that no text can contain:
+  /// an empty account of a generic password, an empty server or attribute name, or a control
   /// character.
   public var description: String {
     let parameters = self.parameters
@@ -291,7 +267,7 @@ extension InternetPasswordPattern {
 }
 
 extension String {
-  /// Whether the text is brackets around what may be an IPv6 address.
+  /// Whether the text is in brackets and may be an IPv6 address.
   var isAddressInBrackets: Bool {
     let bytes = utf8
     guard bytes.count > 2, bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]") else {

@@ -1,26 +1,26 @@
 package import FoundationEssentials
 
 extension Credential {
-  /// Checks the rules that every store has for the credentials that it accepts; for authors of
-  /// stores.
+  /// Checks the rules that every store has for credentials; for authors of stores.
   ///
   /// The rules limit the size of the secret and of the metadata, the names of attributes, and the
-  /// expiry, which must be a date that can be stored.
+  /// expiry, which must be a date that can be stored. `secretCount` is the number of bytes of the
+  /// secret, or `nil` if the secret does not change.
   ///
-  /// - Parameter secretCount: The number of bytes of the secret; `nil` if the secret does not change.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/tooLarge`` or
   ///   ``KeychainError/Code/invalidArgument``.
   public func checkRules(secretCount: Int?) throws(KeychainError) {
     if let secretCount, secretCount > Self.maximumSecretCount {
       throw KeychainError(
         .tooLarge,
-        "the secret of \(identity) has \(secretCount) bytes; at most \(Self.maximumSecretCount) are allowed"
+        "the secret of \(identity) has \(secretCount) bytes; at most \(Self.maximumSecretCount) "
+          + "are allowed"
       )
     }
-    // Stores cannot represent this date, and without a date the credential would never expire.
+    // Stores cannot contain this date, and without a date the credential would never expire.
     if let expires, expires.microseconds == nil, !(expires.timeIntervalSince1970 > 0) {
       throw KeychainError(
-        .invalidArgument, "the expiry of \(identity) is no date that can be stored",
+        .invalidArgument, "the expiry of \(identity) is not a date that can be stored",
         recovery: "give a date of the last or next 290,000 years, or none")
     }
     for attribute in attributes {
@@ -45,7 +45,7 @@ extension Credential {
 
   /// The maximum number of bytes of all names and texts of a credential together.
   ///
-  /// It is 65,536 (64 KiB), including its identity and attributes. The port does not count.
+  /// It is 65,536 (64 KiB), including its identity and attributes, but not the port.
   public static let maximumMetadataCount = 1 << 16
 
   /// Whether the names and texts have more bytes than ``maximumMetadataCount``.
@@ -59,7 +59,7 @@ extension Credential {
 }
 
 extension Date {
-  /// The same time in microseconds, which is how stores keep it; `nil` if it is out of range.
+  /// The time in microseconds, as stores keep it; `nil` if it is out of range.
   package var microseconds: Int64? { Int64(exactly: (timeIntervalSince1970 * 1_000_000).rounded()) }
 
   /// Creates a date from microseconds since 1970.
@@ -88,7 +88,7 @@ extension Credential {
     self.modified = modified
   }
 
-  /// Returns the credential under another name, which stores must allow.
+  /// Returns the credential under another name, if stores accept the name.
   package func renamed(_ identity: CredentialIdentity) throws(KeychainError) -> Credential {
     var renamed = self
     renamed.identity = identity
@@ -118,8 +118,8 @@ extension StoreMode {
 }
 
 extension KeychainError {
-  /// Creates the error for an import or a migration of credentials whose names and texts are too
-  /// long for every store; `nil` if there are none.
+  /// Creates the error for importing or migrating credentials whose names and texts are too long
+  /// for every store; `nil` if there are none.
   package init?(tooLong names: [String], recovery: Recovery) {
     guard !names.isEmpty else { return nil }
     let more = names.count > 10 ? "; and \(names.count - 10) more" : ""

@@ -55,18 +55,19 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
   public func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
-    try set(credential, secret: secret, mode: mode, keepsDates: false)
+    let request = try StoreRequest(credential, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret).credential
   }
 
   package func set(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
-  ) throws(KeychainError) -> Credential {
-    try credential.checkRules(secretCount: secret.count)
+    _ request: StoreRequest, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> MergedCredential {
     let secret = try SharedSecret(copying: secret)
-    return try change(credential.identity, keepsDates: keepsDates) { old throws(KeychainError) in
-      try mode.check(old?.credential, identity: credential.identity)
-      return (credential, secret)
-    }.credential
+    let identity = request.identity
+    return try change(identity, keepsDates: request.keepsDates) { old throws(KeychainError) in
+      try request.mode.check(old?.credential, identity: identity)
+      return (try request.credential(replacing: old?.credential), secret)
+    }
   }
 
   /// Stores a secret, and keeps the attributes of its credential; see the protocol.
@@ -75,18 +76,13 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
     mode: StoreMode
   ) throws(KeychainError) -> MergedCredential {
-    let shared = try SharedSecret(copying: secret)
-    let count = secret.count
-    // The credential is read first, so a failure of reading that a test has set comes first.
+    // Read first, so that a test's error for reading comes first.
     if mode != .addOnly {
       try state.withLock { state throws(KeychainError) in try state.throwIfFailing(.reading) }
     }
-    return try change(identity) { old throws(KeychainError) in
-      try mode.check(old?.credential, identity: identity)
-      let merged = update.applied(to: old?.credential ?? Credential(identity))
-      try merged.checkRules(secretCount: count)
-      return (merged, shared)
-    }
+    let request = try StoreRequest(
+      update, into: identity, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret)
   }
 
   /// Changes a credential; see the protocol.
@@ -180,10 +176,10 @@ extension InMemoryCredentialStore {
   struct Failure {
     let error: KeychainError
 
-    /// How many more calls fail; `nil` for all.
+    /// The number of calls that still fail; `nil` for all.
     let count: Int?
 
-    /// The failure after one more call; `nil` if it was the last.
+    /// The failure after one more call; `nil` if this was the last one.
     var next: Failure? {
       guard let count else { return self }
       return count > 1 ? Failure(error: error, count: count - 1) : nil
@@ -194,7 +190,7 @@ extension InMemoryCredentialStore {
     var items: [CredentialIdentity: Item] = [:]
     var counter: UInt64 = 0
 
-    /// What can be read now; more while the store is unlocked.
+    /// The items that can be read now; more while the store is unlocked.
     var readable = Accessibility.UnlockRequirement.unlockedNow
 
     /// The errors that calls throw, by operation.
@@ -209,7 +205,7 @@ extension InMemoryCredentialStore {
       }
     }
 
-    /// Throws the error that a test has set.
+    /// Throws the error that a test has set for an operation.
     mutating func throwIfFailing(_ operation: Operation) throws(KeychainError) {
       guard let failure = failures[operation] else { return }
       failures[operation] = failure.next
@@ -226,9 +222,9 @@ extension InMemoryCredentialStore {
     }
   }
 
-  // Simulates what happens to other stores, to test programs that use a store.
+  // Simulates events of other stores, for tests of programs that use a store.
 
-  /// What a call does.
+  /// The kinds of calls.
   @frozen public enum Operation: CaseIterable, Hashable, Sendable {
     /// Reading a secret or a credential, and searching.
     case reading
@@ -246,7 +242,7 @@ extension InMemoryCredentialStore {
   /// No credential is lost, and a missing one is still missing. Items of accessibility
   /// ``Accessibility/always`` can still be read and written. Observers are not called.
   ///
-  /// - Parameter all: Whether to lock items that are readable after the first unlock as well, as a
+  /// - Parameter all: Whether to lock also items that are readable after the first unlock, as a
   ///   restart does.
   public func lock(all: Bool = false) {
     state.withLock { $0.readable = all ? .nothing : .unlockedSinceBoot }
@@ -255,9 +251,8 @@ extension InMemoryCredentialStore {
   /// Unlocks the store, which is its initial state.
   public func unlock() { state.withLock { $0.readable = .unlockedNow } }
 
-  /// Removes all credentials of every service, even if the store is locked or made to fail.
-  ///
-  /// Observers are called for each credential.
+  /// Removes all credentials of every service, even if the store is locked or made to fail, and
+  /// notifies observers of each.
   public func removeAll() {
     let removed = state.withLock { state in
       defer { state.items = [:] }
@@ -274,9 +269,8 @@ extension InMemoryCredentialStore {
   /// `KeychainPreferences` reads before it writes, so it fails with either operation.
   ///
   /// - Parameters:
-  ///   - operation: Which calls fail; `nil` for all. It replaces an earlier failure of the same
+  ///   - operation: The calls that fail; `nil` for all. It replaces an earlier failure of the same
   ///     calls.
-  ///   - error: The error to throw.
   ///   - times: How many calls fail, for each operation; `nil` for all.
   public func fail(_ operation: Operation? = nil, with error: KeychainError, times: Int? = nil) {
     let failure = times == 0 ? nil : Failure(error: error, count: times)

@@ -3,9 +3,8 @@ internal import PrephirencesSystem
 extension CredentialReference {
   /// Parses a reference.
   ///
-  /// - Parameter text: The text, without anything around it.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument``. The message says what
-  ///   is wrong, and never repeats the text, which may be a secret by mistake.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument``. The message never
+  ///   repeats the text, which may be a secret by mistake.
   public init(_ text: String) throws(KeychainError) {
     var text = text
     text.makeContiguousUTF8()
@@ -28,10 +27,8 @@ extension CredentialReference {
     }
   }
 
-  /// Returns whether a text is meant as a reference: whether it begins with `keychain:` or
-  /// `keychain+`, in capitals or small letters.
-  ///
-  /// - Returns: `true` if it is; it need not be a valid reference then.
+  /// Returns whether a text is meant as a reference, even if an invalid one: whether it begins with
+  /// `keychain:` or `keychain+`, in capitals or small letters.
   public static func isReference(_ text: String) -> Bool {
     let start = String(decoding: text.utf8.prefix(9), as: UTF8.self).foldingASCIICase
     return start.hasSameBytes(as: "keychain:") || start.hasSameBytes(as: "keychain+")
@@ -148,14 +145,14 @@ enum ReferenceText {
 }
 
 extension Substring.UTF8View {
-  /// Returns what is before and after the first occurrence of an ASCII character; `nil` after it if
-  /// there is none.
+  /// Returns the text before and after the first occurrence of an ASCII character; the second is
+  /// `nil` if the character does not occur.
   func splitting(at character: Unicode.Scalar) -> (Self, Self?) {
     guard let index = firstIndex(of: UInt8(ascii: character)) else { return (self, nil) }
     return (self[..<index], self[self.index(after: index)...])
   }
 
-  /// Returns what follows a text at the beginning; `nil` if it begins with something else.
+  /// Returns the text without a beginning; `nil` if it begins with something else.
   func removing(_ start: String) -> Self? {
     starts(with: start.utf8) ? dropFirst(start.utf8.count) : nil
   }
@@ -179,7 +176,7 @@ struct ReferenceParameters {
     number += 1
     let (start, value) = text.splitting(at: "=")
     let name = String(decoding: start, as: UTF8.self)
-    // An unknown name isn't repeated: it may be a part of a secret.
+    // An unknown name isn't repeated, because it may be part of a secret.
     let place =
       Self.names.contains(name) ? "parameter \(number), '\(name)'," : "parameter \(number)"
     guard seen.insert(name).inserted else { throw .invalidReference("\(place) is repeated") }

@@ -1,7 +1,7 @@
 public import KeychainSecrets
 internal import PrephirencesSystem
 
-/// Reads what references name, from a store.
+/// Reads the fields that references name, from a store.
 ///
 /// ```swift
 /// let resolver = ReferenceResolver(store: store, defaultService: "mytool")
@@ -10,13 +10,13 @@ internal import PrephirencesSystem
 ///
 /// Nothing is cached: each call reads the store.
 public struct ReferenceResolver: Sendable {
-  /// The store that is read.
+  /// The store to read.
   public let store: any CredentialStore
 
-  /// The service of references that name none.
+  /// The service of references without one.
   public let defaultService: String
 
-  /// Whether secrets are returned that have expired; `false` unless it is set.
+  /// Whether expired secrets are returned; `false` by default.
   public var allowsExpired = false
 
   private let unlock: @Sendable (CredentialQuery) throws(KeychainError) -> Void
@@ -25,10 +25,10 @@ public struct ReferenceResolver: Sendable {
   /// Creates a resolver.
   ///
   /// - Parameters:
-  ///   - store: The store to read.
-  ///   - defaultService: The service of references that name none.
-  ///   - unlock: Unlocks what a search finds locked only, or throws. A vault needs no closure where
-  ///     a credential is named exactly: it unlocks as it is configured.
+  ///   - defaultService: The service of references without one.
+  ///   - unlock: Unlocks the stores of a search that finds only locked items, or throws. It is not
+  ///     needed for a vault whose credentials are named exactly: the vault unlocks as it is
+  ///     configured.
   public init(
     store: any CredentialStore, defaultService: String,
     unlock: @escaping @Sendable (CredentialQuery) throws(KeychainError) -> Void = {
@@ -40,7 +40,7 @@ public struct ReferenceResolver: Sendable {
       unlocking: { _ throws(KeychainError) in "unlock the store that has them" })
   }
 
-  /// Creates a resolver with what a person does about locked stores.
+  /// Creates a resolver with the way in which a person unlocks stores.
   package init(
     store: any CredentialStore, defaultService: String,
     unlock: @escaping @Sendable (CredentialQuery) throws(KeychainError) -> Void,
@@ -53,15 +53,14 @@ public struct ReferenceResolver: Sendable {
     self.unlocking = unlocking
   }
 
-  /// Returns the field that a reference names.
+  /// Returns the field that a reference names, in the reference's encoding.
   ///
-  /// The account, label, URL and attributes of an expired credential are returned; its secret is
-  /// not, unless ``allowsExpired`` is set.
+  /// It is empty if the reference is optional, and the credential or field is missing. The account,
+  /// label, URL and attributes of an expired credential are returned; its secret only if
+  /// ``allowsExpired`` is set.
   ///
-  /// - Returns: The bytes, encoded as the reference says. They are empty if the reference is
-  ///   optional, and there is no such credential or field.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/notFound`` if there is no such credential
-  ///   or field, ``KeychainError/Code/expired``, ``KeychainError/Code/ambiguous`` if several
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/notFound`` if the credential or field is
+  ///   missing, ``KeychainError/Code/expired``, ``KeychainError/Code/ambiguous`` if several
   ///   credentials match, or as ``CredentialStore/secret(for:)``.
   public func resolve(_ reference: CredentialReference) throws(KeychainError) -> SecretBytes {
     guard let identity = try identity(of: reference) else {
@@ -77,8 +76,9 @@ public struct ReferenceResolver: Sendable {
 
   /// Returns the identity of the credential that a reference names.
   ///
-  /// - Returns: The identity. That of a generic password is returned whether or not it exists; of
-  ///   internet passwords, `nil` is returned if none matches.
+  /// A generic password's identity is returned whether or not it exists; `nil` means that no
+  /// internet password matches.
+  ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/ambiguous`` if several match, with
   ///   ``KeychainError/Code/locked`` if locked items may match, or as
   ///   ``CredentialStore/search(_:)``.
@@ -104,17 +104,17 @@ public struct ReferenceResolver: Sendable {
     guard let text = credential.text(of: reference.field) else {
       return try absent(reference, .noField(reference.field, of: identity))
     }
-    return try reference.encoding.encode(translated(secrets: SecretBytes(copying: text)))
+    return try reference.encoding.encode(SecretBytes(copying: text))
   }
 
   private func absent(
     _ reference: CredentialReference, _ failure: KeychainError
   ) throws(KeychainError) -> SecretBytes {
     guard reference.isOptional else { throw failure }
-    return try translated(secrets: SecretBytes(copying: ""))
+    return try SecretBytes(copying: "")
   }
 
-  // Internet passwords.
+  // For internet passwords.
   private func identity(
     matching pattern: InternetPasswordPattern, accessGroup: String
   ) throws(KeychainError) -> CredentialIdentity? {
@@ -130,8 +130,8 @@ public struct ReferenceResolver: Sendable {
 
   /// Returns whether there is a credential with exactly these names.
   ///
-  /// Items of other programs are found under names that differ, such as another port, and may be
-  /// several: they are compared by the search.
+  /// The store also finds items of other programs whose names differ, such as in the port. There
+  /// may be several of them, so the search compares them.
   private func isStoredHere(_ identity: CredentialIdentity) throws(KeychainError) -> Bool {
     do throws(KeychainError) {
       return try store.credential(for: identity).map { !$0.isOfOtherProgram } ?? false
@@ -140,7 +140,7 @@ public struct ReferenceResolver: Sendable {
     }
   }
 
-  /// Searches under the host as it is written, then in small letters, because stores compare bytes.
+  /// Searches the host as it is written, then in small letters, because stores compare bytes.
   private func credentials(
     matching pattern: InternetPasswordPattern, accessGroup: String
   ) throws(KeychainError) -> [Credential] {
@@ -168,9 +168,7 @@ extension Credential {
 }
 
 extension CredentialIdentity.Kind {
-  /// The URL of an internet password, without its account.
-  ///
-  /// A server may be stored as a URL already; it stays as it is.
+  /// The URL of an internet password, without its account; a server that is a URL stays as it is.
   fileprivate var url: String? {
     guard case .internetPassword(let password) = self else { return nil }
     let path = password.path.percentEncoded(keeping: "/!$&'()*+,;=:@")
@@ -185,7 +183,7 @@ extension CredentialReference.Encoding {
   func encode(_ bytes: consuming SecretBytes) throws(KeychainError) -> SecretBytes {
     guard self == .base64 else { return bytes }
     let plain = bytes
-    return try translating { () throws(SecretsError) in try plain.base64Encoded(after: "") }
+    return try plain.base64Encoded(after: "")
   }
 }
 

@@ -3,7 +3,7 @@ public import KeychainCredentials
 public import KeychainSecrets
 internal import PrephirencesSystem
 
-/// The state of the desktop keyring, without starting or unlocking anything.
+/// The state of the desktop keyring, found without starting or unlocking anything.
 public struct SecretServiceProbe: Sendable {
   /// The address of the session bus; `nil` if there is no usable one.
   public private(set) var busAddress: String?
@@ -47,7 +47,6 @@ public struct SecretServiceProbe: Sendable {
   /// milliseconds.
   ///
   /// - Parameter deadline: How long to wait for answers.
-  /// - Returns: What was found.
   public static func run(deadline: Duration = .seconds(5)) -> SecretServiceProbe {
     run(environment: SessionEnvironment.ofProcess(), deadline: deadline)
   }
@@ -67,7 +66,7 @@ public struct SecretServiceProbe: Sendable {
   ) throws(KeychainError) {
     let address = try BusAddress(environment: environment)
     busAddress = address.description
-    // Known even if the library is missing.
+    // Found even if the library is missing.
     busProcess = try BusSocket(address, deadline).peer.process
     let bus = try BusConnection(address, deadline)
     defer { bus.close() }
@@ -119,8 +118,8 @@ extension ProcessIdentity {
 
 /// An item of the desktop keyring that another program stored without names of a credential.
 ///
-/// It has no service or server, such as those of Chrome or NetworkManager, or it was found by an
-/// attribute that is a name in its program but not here. It can be read, but not changed.
+/// It has no service or server, such as the items of Chrome or NetworkManager, or it was found by
+/// an attribute that is a name for its program but not here. It can be read, but not changed.
 public struct UnlistedItem: Hashable, Sendable {
   /// The program's name for the item; empty if it has none.
   public let label: String
@@ -149,11 +148,11 @@ public struct UnlistedItem: Hashable, Sendable {
 }
 
 extension SecretServiceStore {
-  /// Returns the items of other programs that searches for credentials don't show.
+  /// Returns the items of other programs that searches for credentials don't show, ordered by
+  /// label.
   ///
   /// - Parameter attributes: The attributes that the items must have, with the names that their
   ///   programs use. If empty, all items without names of a credential are returned.
-  /// - Returns: The items, ordered by label.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if the keyring is locked and no
   ///   person may be asked, ``KeychainError/Code/noStore`` or ``KeychainError/Code/timedOut``.
   public func unlistedItems(
@@ -168,9 +167,9 @@ extension SecretServiceStore {
       .sorted { $0.label.hasLesserBytes(than: $1.label) }
   }
 
-  /// Returns the secret of an unlisted item.
+  /// Returns the secret of an unlisted item as its program stored it; `nil` if the item was
+  /// removed.
   ///
-  /// - Returns: The secret as its program stored it, or `nil` if the item is gone.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if it is locked and no person
   ///   may be asked, ``KeychainError/Code/refused`` if secrets would not be encrypted securely on
   ///   the bus, ``KeychainError/Code/noStore`` or ``KeychainError/Code/timedOut``.

@@ -3,85 +3,64 @@ public import KeychainSecrets
 package import PrephirencesSystem
 
 extension SecretServiceStore: BuiltInStore {
-  // A keyring's file can be copied to another machine, and its password opens it there; so it binds
-  // nothing to this one.
+  // A keyring's file can be copied to another machine, where its password opens it, so items are
+  // not bound to this machine.
 
   package var environment: EnvironmentVariables { EnvironmentVariables(configuration.environment) }
 
   /// Stores a credential; see the protocol.
   ///
-  /// Another program's item of this name stays unchanged; ours takes precedence from then on.
+  /// Another program's item of this name stays unchanged; ours takes precedence from then on. The
+  /// mode also applies to another program's item.
   ///
-  /// - Parameter mode: Whether there must or must not be one of this identity already, including
-  ///   another program's.
   /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for
   ///   ``Accessibility/whenPasscodeSetThisDeviceOnly``, which no desktop keyring supports.
   @discardableResult
   public func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
-    try set(credential, secret: secret, mode: mode, keepsDates: false)
+    let request = try StoreRequest(credential, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret).credential
   }
 
   /// Stores a secret, and keeps the attributes of its credential; see the protocol.
   ///
   /// The attributes of another program's item are kept in ours, which takes precedence from then
-  /// on. If several items of other programs have this name, no attributes are kept.
+  /// on. If several items of other programs have this name, no attributes are kept. The mode also
+  /// applies to another program's item.
   ///
-  /// - Parameter mode: Whether there must or must not be one of this identity already, including
-  ///   another program's.
-  /// - Returns: The stored credential, and the one that it replaced.
   /// - Throws: As ``set(_:secret:mode:)``.
   @discardableResult
   public func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
     mode: StoreMode
   ) throws(KeychainError) -> MergedCredential {
-    let said = update.applied(to: Credential(identity))
-    try said.checkStoring(secretCount: secret.count)
+    let request = try StoreRequest(
+      update, into: identity, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret)
+  }
+
+  package func set(
+    _ request: StoreRequest, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> MergedCredential {
+    try request.new.accessibility.checkKeyring()
     let encoded = try SharedSecret(StoredText.encode(secret))
     return try change(createsCollection: true) { writer throws(KeychainError) in
-      let existing: FoundItem?
-      var hasSeveralOthers = false
-      do throws(KeychainError) {
-        existing = try writer.finder.item(identity)
-      } catch let error where error.code == .ambiguous && mode == .addOrReplace {
-        // If several other programs have an item of this name, ours takes precedence from then on.
-        existing = try writer.finder.ownItem(identity)
-        hasSeveralOthers = existing == nil
-      }
-      try mode.check(existing?.credential, identity: identity)
-      let merged = update.applied(to: existing?.credential ?? Credential(identity))
-      try merged.checkStoring(secretCount: nil)
-      var (result, changes) = try writer.put(merged, secret: encoded, replacing: existing)
+      let (existing, hasSeveralOthers) = try writer.finder.existing(for: request)
+      try request.mode.check(existing?.credential, identity: request.identity)
+      let new = try request.credential(replacing: existing?.credential)
+      try new.accessibility.checkKeyring()
+      var (result, changes) = try writer.put(
+        new, secret: encoded, replacing: existing, keepsDates: request.keepsDates)
       result.isNextToOtherPrograms = hasSeveralOthers || existing?.isOurs == false
       return (result, changes)
     }
   }
 
-  package func set(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
-  ) throws(KeychainError) -> Credential {
-    try credential.checkStoring(secretCount: secret.count)
-    let encoded = try SharedSecret(StoredText.encode(secret))
-    let identity = credential.identity
-    return try change(createsCollection: true) { writer throws(KeychainError) in
-      let existing =
-        try mode == .addOrReplace
-        ? writer.finder.ownItem(identity)
-        // When many credentials come from another store, searching for each under every name that a
-        // program could have used would take long; the copy takes precedence anyway.
-        : writer.finder.item(identity, alsoByAliases: !keepsDates)
-      try mode.check(existing?.credential, identity: identity)
-      return try writer.put(
-        credential, secret: encoded, replacing: existing, keepsDates: keepsDates)
-    }.credential
-  }
-
   /// Changes a credential without its secret; see the protocol.
   ///
-  /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for another
-  ///   program's item.
+  /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for
+  ///   another program's item.
   @discardableResult
   public func update(
     _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64?
@@ -89,7 +68,8 @@ extension SecretServiceStore: BuiltInStore {
     try change { writer throws(KeychainError) in
       let existing = try writer.existing(identity, expectedVersion)
       var changed = update.applied(to: existing.credential)
-      try changed.checkStoring(secretCount: nil)
+      try changed.checkRules(secretCount: nil)
+      try changed.accessibility.checkKeyring()
       changed.stamp(version: writer.nextVersion(), created: existing.credential.created)
       try writer.replace(existing.item, by: changed, secret: nil)
       return (changed, [CredentialChange(identity, .updated)])
@@ -98,8 +78,8 @@ extension SecretServiceStore: BuiltInStore {
 
   /// Renames a credential; see the protocol.
   ///
-  /// - Parameter newIdentity: The new identity; it must not be used by another program's item,
-  ///   either.
+  /// Another program's item must not have the new identity either.
+  ///
   /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for
   ///   another program's item.
   @discardableResult
@@ -121,7 +101,6 @@ extension SecretServiceStore: BuiltInStore {
 
   /// Removes a credential; see the protocol.
   ///
-  /// - Returns: `false` if there was no credential.
   /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for
   ///   another program's item, or if the provider asks before it removes anything, and no person
   ///   may be asked.
@@ -132,11 +111,10 @@ extension SecretServiceStore: BuiltInStore {
     try remove(identity, expectedVersion: expectedVersion, includingOtherPrograms: false)
   }
 
-  /// Removes a credential, even one that another program stored in its own form; see the protocol.
+  /// Removes a credential; see the protocol.
   ///
-  /// - Parameter includingOtherPrograms: Whether another program's item of this name is removed if
-  ///   we have none.
-  /// - Returns: `false` if there was no credential.
+  /// Another program's item of this name is removed if it is included and we have none.
+  ///
   /// - Throws: As ``remove(_:expectedVersion:)``.
   @discardableResult
   public func remove(
@@ -144,7 +122,7 @@ extension SecretServiceStore: BuiltInStore {
   ) throws(KeychainError) -> Bool {
     try change { writer throws(KeychainError) in
       guard let existing = try writer.finder.item(identity) else { return (false, []) }
-      // First: whoever expects a version of ours must learn that it is gone.
+      // First, because a caller who expects a version of ours must learn that it is gone.
       try existing.credential.checkVersion(expectedVersion)
       guard existing.isOurs || includingOtherPrograms else {
         throw .itemOfOtherProgram(
@@ -158,7 +136,7 @@ extension SecretServiceStore: BuiltInStore {
 
   /// Makes a change while no other store of the user does, and notifies the observers.
   ///
-  /// Without the collection, there is nothing to change: only what adds an item creates it.
+  /// Without the collection, there is nothing to change: only adding an item creates it.
   private func change<Value>(
     createsCollection: Bool = false,
     _ body: (borrowing ItemWriter) throws(KeychainError) -> (Value, [CredentialChange])
@@ -203,13 +181,31 @@ extension ItemWriter {
   }
 }
 
-extension Credential {
-  /// Checks the rules of every store, and those of desktop keyrings.
-  func checkStoring(secretCount: Int?) throws(KeychainError) {
-    try checkRules(secretCount: secretCount)
-    guard accessibility == .whenPasscodeSetThisDeviceOnly else { return }
+extension ItemFinder {
+  /// Returns the item that a request replaces or goes next to, and whether there are several of other programs instead.
+  fileprivate func existing(
+    for request: StoreRequest
+  ) throws(KeychainError) -> (item: FoundItem?, hasSeveralOthers: Bool) {
+    let (identity, replacesAny) = (request.identity, request.mode == .addOrReplace)
+    if request.update == nil, replacesAny { return (try ownItem(identity), false) }
+    do throws(KeychainError) {
+      // When many credentials come from another store, searching for each under every name that a
+      // program could have used would take long; the copy takes precedence anyway.
+      return (try item(identity, alsoByAliases: !request.keepsDates), false)
+    } catch let error where error.code == .ambiguous && replacesAny {
+      // If several other programs have an item of this name, ours takes precedence from then on.
+      let own = try ownItem(identity)
+      return (own, own == nil)
+    }
+  }
+}
+
+extension Accessibility {
+  /// Fails if no desktop keyring can promise it.
+  func checkKeyring() throws(KeychainError) {
+    guard self == .whenPasscodeSetThisDeviceOnly else { return }
     throw KeychainError(
-      .refused, "the desktop keyring cannot promise \(accessibility)",
+      .refused, "the desktop keyring cannot promise \(self)",
       recovery: "use \(.useVault), or another accessibility")
   }
 }
@@ -222,7 +218,7 @@ extension SecretServiceStore {
   package func checkStoring(
     _ identity: CredentialIdentity, _ accessibility: Accessibility, mode: StoreMode
   ) throws(KeychainError) {
-    try Credential(identity, accessibility: accessibility).checkStoring(secretCount: nil)
+    try accessibility.checkKeyring()
     try run { operation throws(KeychainError) in
       let finder = try ItemFinder.creating(operation)
       _ = try operation.session()
@@ -233,22 +229,22 @@ extension SecretServiceStore {
 
   // For the choice between this and other stores.
 
-  /// Whether the collection can be used.
+  /// The availability of the collection.
   package enum Access: Sendable {
-    /// It can, without asking.
+    /// It can be used without asking.
     case free
 
     /// It is locked, and can be used after a person has answered; otherwise, operations fail with
     /// this error.
     case afterQuestion(KeychainError)
 
-    /// There is no collection. A first credential may make the provider ask for one.
+    /// There is no collection. For the first credential, the provider may ask for one.
     case withoutCollection(KeychainError)
 
-    /// It cannot: there is none here for this program.
+    /// It cannot be used: there is none here for this program.
     case none(KeychainError)
 
-    /// It is not known: no valid answer came in time.
+    /// It is unknown: no valid answer came in time.
     case unknown(KeychainError)
   }
 
@@ -260,7 +256,7 @@ extension SecretServiceStore {
 
   /// Whether the provider keeps removed items in a recycle bin, unless its database has none.
   ///
-  /// KeePassXC does, and says so to no program.
+  /// KeePassXC does, without reporting it.
   package var keepsRemovedItems: Bool {
     (try? run { operation throws(KeychainError) in operation.connection.ownerIdentity.name })?
       .hasPrefix("keepassxc") ?? false
@@ -274,7 +270,7 @@ extension SecretServiceStore {
 
   /// Finds out whether the collection can be used, and starts the provider if the bus can do that.
   ///
-  /// No person is asked. What can be unlocked without asking is unlocked.
+  /// No person is asked. Whatever can be unlocked without asking is unlocked.
   package func access() -> Access {
     var quiet = configuration
     quiet.interaction = .denied
@@ -300,8 +296,8 @@ extension SecretServiceStore {
 extension KeychainError {
   /// Whether an attempt to use the keyring showed that there is none here for this program.
   ///
-  /// A keyring that is silent, whose answers are not valid, or whose program ends while it is asked,
-  /// is not absent: it may have credentials.
+  /// A keyring that is silent, whose answers are not valid, or whose program ends while it is
+  /// asked, is not absent: it may have credentials.
   package var isAbsenceOfKeyring: Bool {
     code == .noStore && self != .providerEnded || self == .deniedByBus
   }

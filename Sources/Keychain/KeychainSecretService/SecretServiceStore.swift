@@ -20,15 +20,15 @@ internal import KeychainSecrets
 ///
 /// All answers of the provider are checked: a reply whose type differs from the Secret Service's
 /// specification is an error (``KeychainError/Code/inputOutput``), as is a list of more than
-/// ``maximumItemCount`` items (``KeychainError/Code/refused``) or a reply that is too large
-/// (``KeychainError/Code/tooLarge``), and no secret is sent under a key that others can compute
-/// (``KeychainError/Code/refused``).
+/// ``maximumItemCount`` items (``KeychainError/Code/refused``), and no secret is sent under a key
+/// that others can compute (``KeychainError/Code/refused``). The memory that replies take is not
+/// limited.
 ///
 /// A provider changes the secret and the attributes of an item one after the other, and has no
 /// conditional writes. All stores of the user therefore share a writer lock; a program that does
 /// not use the lock can change an item between the check and the change.
 public final class SecretServiceStore: CredentialStore {
-  /// Which collection to use, and how the provider may behave.
+  /// The collection to use, and what the provider may do.
   public typealias Configuration = SecretServiceConfiguration
 
   /// A collection of the Secret Service: a keyring, database or wallet.
@@ -37,7 +37,7 @@ public final class SecretServiceStore: CredentialStore {
   /// Whether the provider may ask a person.
   public typealias Interaction = SecretServiceInteraction
 
-  /// Which collection to use, and how the provider may behave.
+  /// The collection to use, and what the provider may do.
   public let configuration: Configuration
 
   /// The maximum number of items that a call reads.
@@ -49,11 +49,7 @@ public final class SecretServiceStore: CredentialStore {
   let watch: ChangeWatch
   private let question: PostponedQuestion?
 
-  /// Creates a handle.
-  ///
-  /// Nothing is connected before the first use.
-  ///
-  /// - Parameter configuration: Which collection to use, and how the provider may behave.
+  /// Creates a handle; nothing is connected before the first use.
   public init(configuration: Configuration = Configuration()) {
     self.configuration = configuration
     watch = ChangeWatch(configuration)
@@ -78,16 +74,15 @@ public final class SecretServiceStore: CredentialStore {
   /// A question that is part of a change is still asked: some providers ask before they remove an
   /// item. If the question forbids dialogs, such a change throws ``KeychainError`` with
   /// ``KeychainError/Code/refused``.
-  package func postponing(_ question: PostponedQuestion) -> any CredentialStore {
+  package func postponing(_ question: PostponedQuestion) -> any BuiltInStore {
     SecretServiceStore(self, question)
   }
 
   /// Returns a secret; see the protocol.
   ///
-  /// - Parameter identity: The identity of the credential. If we have no such item and the access
-  ///   group is the unnamed one, another program's item is found by the names that the program gave
-  ///   it.
-  /// - Returns: The secret with its credential, or `nil` if there is none.
+  /// If we have no such item and the access group is the unnamed one, another program's item is
+  /// found by the names that the program gave it.
+  ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if the keyring is locked and no
   ///   person may be asked, ``KeychainError/Code/ambiguous`` if several items of other programs
   ///   have the name, ``KeychainError/Code/damaged``, ``KeychainError/Code/noStore`` or
@@ -104,7 +99,6 @@ public final class SecretServiceStore: CredentialStore {
 
   /// Returns a credential without its secret; see the protocol.
   ///
-  /// - Returns: The credential, or `nil` if there is none.
   /// - Throws: As ``secret(for:)``.
   public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
     try run { operation throws(KeychainError) in
@@ -139,7 +133,7 @@ extension ServiceOperation {
       reply: .values("(oayays)"))
   }
 
-  /// Decrypts a secret from the provider, or requests it; returns `nil` if the item is gone.
+  /// Decrypts a secret from the provider, or requests it; `nil` if the item was removed.
   func secret(
     of item: ServiceItem, _ known: BusValue? = nil
   ) throws(KeychainError) -> SecretBytes? {
@@ -165,7 +159,7 @@ extension ServiceOperation {
     return Dictionary(pairs.map { ($0.key.text ?? "", $0.value) }) { first, _ in first }
   }
 
-  /// Reads a secret in its stored form; returns `nil` if the item is gone.
+  /// Reads a secret in its stored form; `nil` if the item was removed.
   ///
   /// An item may be locked individually: KeePassXC can ask about each one.
   private func storedSecret(
@@ -198,11 +192,10 @@ extension ServiceOperation {
 extension SecretServiceStore {
   /// Reads the secrets of all credentials that match a query, with a few messages for all of them.
   ///
-  /// - Parameters:
-  ///   - query: The conditions, as for ``search(_:)``.
-  ///   - body: Called with each secret and its credential, in no particular order. The provider is
-  ///     not waiting meanwhile, so it may take long.
-  /// - Returns: What was found. Credentials that were removed meanwhile are left out.
+  /// The result is that of ``search(_:)``, without credentials that were removed meanwhile.
+  ///
+  /// - Parameter body: Called with each secret and its credential, in any order. The provider is
+  ///   not waiting meanwhile, so it may take long.
   /// - Throws: ``KeychainError`` as ``search(_:)`` does, with ``KeychainError/Code/locked`` if the
   ///   keyring is locked, or what `body` throws; it may have received secrets before.
   @discardableResult
@@ -237,7 +230,6 @@ extension SecretServiceStore {
   /// It takes the same few messages for any number of items, and most providers answer while they
   /// are locked.
   ///
-  /// - Returns: The number of items.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if the keyring is locked and
   ///   lists no items, ``KeychainError/Code/noStore`` or ``KeychainError/Code/timedOut``.
   public func itemCount() throws(KeychainError) -> Int {
@@ -251,10 +243,10 @@ extension SecretServiceStore {
 
   /// Searches; see the protocol.
   ///
-  /// - Parameter query: The conditions. Other programs' items match by the names that lists show,
-  ///   and belong to the unnamed access group.
-  /// - Returns: What was found. If the keyring is locked and no person may be asked, its items are
-  ///   counted, which is not an error.
+  /// Other programs' items match by the names that lists show, and belong to the unnamed access
+  /// group. If the keyring is locked and no person may be asked, its items are counted, which is
+  /// not an error.
+  ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if a locked keyring does not
   ///   return even the number of its items, ``KeychainError/Code/noStore`` or
   ///   ``KeychainError/Code/timedOut``.
@@ -289,9 +281,6 @@ extension SecretServiceStore {
   /// differences are reported. The first observer waits until the provider answers or the deadline
   /// has passed. After the provider or the bus has ended, listening is retried every two seconds,
   /// without starting a provider.
-  ///
-  /// - Parameter observer: Called on an arbitrary thread. It must not wait for the store.
-  /// - Returns: The observation, which ends when it is destroyed.
   public func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
   ) -> CredentialObservation { watch.observe(observer) }

@@ -10,38 +10,35 @@ package enum KeyDerivation {
   /// The greatest number of bytes in a label: 16.
   package static let maximumLabelCount = Int(crypto_generichash_blake2b_PERSONALBYTES)
 
-  /// Derives a key.
-  ///
-  /// Returns 32 bytes in guarded memory.
+  /// Derives a key: 32 bytes in guarded memory.
   package static func key(
     from key: borrowing SecretBytes, label: String, fields: RawSpan
-  ) throws(SecretsError) -> SecretBytes {
+  ) throws(KeychainError) -> SecretBytes {
     let derived = try SecretBytes(zeroed: outputCount)
     var status: CInt = -1
     let personal = try Personalization(label)
-    guard isKeyCount(key.count) else { throw SecretsError(.invalidLength) }
+    guard isKeyCount(key.count) else { throw .wrongLength }
     unsafe derived.fill { out in
       status = unsafe hash(into: out, key: key, personal: personal, fields: fields)
     }
     Sodium.clearStack()
-    guard status == 0 else { throw SecretsError(.invalidLength) }
+    guard status == 0 else { throw .wrongLength }
     derived.protect()
     return derived
   }
 
-  /// Derives an identifier or an authentication tag, which is not secret.
-  ///
-  /// Returns 32 bytes in ordinary memory.
+  /// Derives an identifier or an authentication tag, which is not secret: 32 bytes in ordinary
+  /// memory.
   package static func tag(
     from key: borrowing SecretBytes, label: String, fields: RawSpan
-  ) throws(SecretsError) -> [UInt8] {
+  ) throws(KeychainError) -> [UInt8] {
     try Sodium.start()
     let personal = try Personalization(label)
-    guard isKeyCount(key.count) else { throw SecretsError(.invalidLength) }
+    guard isKeyCount(key.count) else { throw .wrongLength }
     var tag = [UInt8](repeating: 0, count: outputCount)
     let status = unsafe hash(into: &tag, key: key, personal: personal, fields: fields)
     Sodium.clearStack()
-    guard status == 0 else { throw SecretsError(.invalidLength) }
+    guard status == 0 else { throw .wrongLength }
     return tag
   }
 
@@ -72,11 +69,9 @@ package enum KeyDerivation {
 ///
 /// The corresponding C function is `crypto_generichash_blake2b`.
 package enum Blake2b {
-  /// Hashes bytes.
-  ///
-  /// Returns the digest, in ordinary memory.
-  package static func digest(_ bytes: RawSpan, count: Int) throws(SecretsError) -> [UInt8] {
-    guard 16...64 ~= count else { throw SecretsError(.invalidLength) }
+  /// Hashes bytes into ordinary memory.
+  package static func digest(_ bytes: RawSpan, count: Int) throws(KeychainError) -> [UInt8] {
+    guard 16...64 ~= count else { throw .wrongLength }
     try Sodium.start()
     var digest = [UInt8](repeating: 0, count: count)
     unsafe bytes.withPointer { message, length in
@@ -85,10 +80,9 @@ package enum Blake2b {
     return digest
   }
 
-  /// Hashes bytes for one purpose: BLAKE2b-256 with a personalisation.
-  ///
-  /// Returns 32 bytes in ordinary memory.
-  package static func digest(_ bytes: RawSpan, label: String) throws(SecretsError) -> [UInt8] {
+  /// Hashes bytes for one purpose, into 32 bytes of ordinary memory: BLAKE2b-256 with a
+  /// personalisation.
+  package static func digest(_ bytes: RawSpan, label: String) throws(KeychainError) -> [UInt8] {
     try Sodium.start()
     let personal = try Personalization(label)
     var digest = [UInt8](repeating: 0, count: KeyDerivation.outputCount)
@@ -98,17 +92,15 @@ package enum Blake2b {
           &digest, KeyDerivation.outputCount, message, UInt64(count), nil, 0, nil, personal)
       }
     }
-    guard status == 0 else { throw SecretsError(.invalidLength) }
+    guard status == 0 else { throw .wrongLength }
     return digest
   }
 
-  /// Hashes secret bytes, such as the contents of a key file, into a key.
-  ///
-  /// Returns the digest, in guarded memory.
+  /// Hashes secret bytes, such as the contents of a key file, into a key in guarded memory.
   package static func key(
     hashing bytes: borrowing SecretBytes, count: Int = 32
-  ) throws(SecretsError) -> SecretBytes {
-    guard 16...64 ~= count else { throw SecretsError(.invalidLength) }
+  ) throws(KeychainError) -> SecretBytes {
+    guard 16...64 ~= count else { throw .wrongLength }
     let key = try SecretBytes(zeroed: count)
     let length = bytes.count
     unsafe bytes.withPointer { message in
@@ -137,13 +129,8 @@ public enum PasswordHash {
     /// The number of passes over the memory.
     public let passes: UInt32
 
-    /// Describes a cost.
-    ///
-    /// ``isAcceptable`` says whether it can be used.
-    ///
-    /// - Parameters:
-    ///   - memory: Bytes.
-    ///   - passes: Passes over the memory.
+    /// Describes a cost in bytes and passes over them; ``isAcceptable`` says whether it can be
+    /// used.
     public init(memory: UInt64, passes: UInt32) {
       self.memory = memory
       self.passes = passes
@@ -155,35 +142,29 @@ public enum PasswordHash {
     /// libsodium's `MODERATE`: 256 MiB, 3 passes.
     public static let moderate = Self(memory: 256 << 20, passes: 3)
 
-    /// The maximum that is accepted: 1 GiB, 10 passes.
-    ///
-    /// A file must not decide how long its reader works.
+    /// The maximum that is accepted: 1 GiB, 10 passes; a file must not decide how long its reader
+    /// works.
     public static let maximum = Self(memory: 1 << 30, passes: 10)
 
-    /// Whether the cost lies between Argon2's own minimum (8 KiB, 1 pass) and ``maximum``, and the
-    /// memory is a whole number of KiB, in which Argon2 counts.
+    /// Whether the cost lies between Argon2's minimum (8 KiB, 1 pass) and ``maximum``, and the
+    /// memory is a multiple of 1 KiB, Argon2's unit.
     public var isAcceptable: Bool {
       (8 << 10)...Self.maximum.memory ~= memory && memory.isMultiple(of: 1024)
         && 1...Self.maximum.passes ~= passes
     }
   }
 
-  /// Derives 32 bytes from a passphrase.
+  /// Derives 32 bytes, in guarded memory, from a passphrase of any bytes and a salt of 16 bytes.
   ///
-  /// - Parameters:
-  ///   - passphrase: Any bytes.
-  ///   - salt: 16 bytes.
-  ///   - parameters: The cost.
-  /// - Returns: 32 bytes in guarded memory.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/refusedParameters`` if the cost is not
-  ///   acceptable (nothing is allocated), ``SecretsError/Code/outOfMemory`` if there is not enough
-  ///   memory, or ``SecretsError/Code/invalidLength`` if the salt is not 16 bytes.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the cost is not
+  ///   acceptable (nothing is allocated) or the salt is not 16 bytes, or
+  ///   ``KeychainError/Code/insufficientMemory``.
   public static func key(
     passphrase: borrowing SecretBytes, salt: [UInt8], parameters: Parameters
-  ) throws(SecretsError) -> SecretBytes {
+  ) throws(KeychainError) -> SecretBytes {
     try Sodium.start()
-    guard salt.count == saltCount else { throw SecretsError(.invalidLength) }
-    guard parameters.isAcceptable else { throw SecretsError(.refusedParameters) }
+    guard salt.count == saltCount else { throw .wrongLength }
+    guard parameters.isAcceptable else { throw .refusedParameters }
     let key = try SecretBytes(zeroed: 32)
     let count = passphrase.count
     var status: CInt = -1
@@ -197,7 +178,7 @@ public enum PasswordHash {
       }
     }
     Sodium.clearStack()
-    guard status == 0 else { throw SecretsError(.outOfMemory) }
+    guard status == 0 else { throw .outOfMemory }
     key.protect()
     return key
   }
@@ -219,16 +200,16 @@ package enum Signature {
   /// Returns the public key that belongs to a seed.
   ///
   /// The corresponding C function is `crypto_sign_seed_keypair`.
-  package static func publicKey(of seed: borrowing SecretBytes) throws(SecretsError) -> [UInt8] {
+  package static func publicKey(of seed: borrowing SecretBytes) throws(KeychainError) -> [UInt8] {
     try keyPair(of: seed).publicKey
   }
 
-  /// Signs a message under a label.
+  /// Signs a message under a label; the signature has 64 bytes.
   ///
-  /// The corresponding C function is `crypto_sign_detached`. Returns 64 bytes.
+  /// The corresponding C function is `crypto_sign_detached`.
   package static func sign(
     _ message: RawSpan, label: String, seed: borrowing SecretBytes
-  ) throws(SecretsError) -> [UInt8] {
+  ) throws(KeychainError) -> [UInt8] {
     let signed = try Personalization(label).bytes + message.array
     let pair = try keyPair(of: seed)
     var signature = [UInt8](repeating: 0, count: count)
@@ -241,8 +222,8 @@ package enum Signature {
 
   /// Returns whether a signature under a label is right.
   ///
-  /// A signature or a key of another length is not right, and no signature of a key of low order
-  /// is. The corresponding C function is `crypto_sign_verify_detached`.
+  /// No signature or key of another length is right, and no signature of a key of low order. The
+  /// corresponding C function is `crypto_sign_verify_detached`.
   package static func isRight(
     _ signature: [UInt8], of message: RawSpan, label: String, publicKey: [UInt8]
   ) -> Bool {
@@ -267,9 +248,9 @@ package enum Signature {
     let secretKey: SecretBytes
   }
 
-  private static func keyPair(of seed: borrowing SecretBytes) throws(SecretsError) -> KeyPair {
+  private static func keyPair(of seed: borrowing SecretBytes) throws(KeychainError) -> KeyPair {
     try Sodium.start()
-    guard seed.count == seedCount else { throw SecretsError(.invalidLength) }
+    guard seed.count == seedCount else { throw .wrongLength }
     var publicKey = [UInt8](repeating: 0, count: publicKeyCount)
     let secretKey = try SecretBytes(zeroed: Int(crypto_sign_SECRETKEYBYTES))
     unsafe seed.withPointer { seed in

@@ -15,39 +15,31 @@ public enum SecretBox {
 
   static let nonceCount = Int(crypto_secretbox_NONCEBYTES)
 
-  /// Seals a message under a random nonce.
+  /// Seals a message with a key of 32 bytes, under a random nonce, into a box that is ``overhead``
+  /// bytes longer.
   ///
-  /// - Parameters:
-  ///   - message: The bytes to encrypt.
-  ///   - key: 32 bytes.
-  /// - Returns: The box, ``overhead`` bytes longer than the message.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key is not 32 bytes.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the key is not 32
+  ///   bytes.
   public static func seal(
     _ message: borrowing SecretBytes, with key: borrowing SecretBytes
-  ) throws(SecretsError) -> [UInt8] { try seal(message, with: key, nonce: randomNonce()) }
+  ) throws(KeychainError) -> [UInt8] { try seal(message, with: key, nonce: randomNonce()) }
 
   /// Seals the contents of a buffer under a random nonce.
   ///
-  /// - Parameters:
-  ///   - message: The buffer.
-  ///   - key: 32 bytes.
-  /// - Returns: The box, ``overhead`` bytes longer than the message.
   /// - Throws: As ``seal(_:with:)-(SecretBytes,_)``.
   public static func seal(
     _ message: borrowing SecretBuffer, with key: borrowing SecretBytes
-  ) throws(SecretsError) -> [UInt8] {
+  ) throws(KeychainError) -> [UInt8] {
     let nonce = randomNonce()
-    return try message.withBytes { message throws(SecretsError) in
+    return try message.withBytes { message throws(KeychainError) in
       try seal(message, with: key, nonce: nonce)
     }
   }
 
-  /// Seals bytes that lie in ordinary memory in any case, under a random nonce.
-  ///
-  /// Returns the box.
+  /// Seals bytes that are already in ordinary memory, under a random nonce.
   package static func seal(
     _ message: RawSpan, with key: borrowing SecretBytes
-  ) throws(SecretsError) -> [UInt8] { try seal(message, with: key, nonce: randomNonce()) }
+  ) throws(KeychainError) -> [UInt8] { try seal(message, with: key, nonce: randomNonce()) }
 
   private static func randomNonce() -> [UInt8] {
     var nonce = [UInt8](repeating: 0, count: nonceCount)
@@ -60,18 +52,18 @@ public enum SecretBox {
   /// Not public, because using a nonce twice with one key reveals both messages.
   static func seal(
     _ message: borrowing SecretBytes, with key: borrowing SecretBytes, nonce: [UInt8]
-  ) throws(SecretsError) -> [UInt8] {
-    try message.withBytes { message throws(SecretsError) in
+  ) throws(KeychainError) -> [UInt8] {
+    try message.withBytes { message throws(KeychainError) in
       try seal(message, with: key, nonce: nonce)
     }
   }
 
   private static func seal(
     _ message: RawSpan, with key: borrowing SecretBytes, nonce: [UInt8]
-  ) throws(SecretsError) -> [UInt8] {
+  ) throws(KeychainError) -> [UInt8] {
     try Sodium.start()
     guard key.count == keyCount, nonce.count == nonceCount else {
-      throw SecretsError(.invalidLength)
+      throw .wrongLength
     }
     let count = message.byteCount + overhead
     let box = unsafe message.withPointer { message, length in
@@ -89,40 +81,36 @@ public enum SecretBox {
     return box
   }
 
-  /// Opens a box.
+  /// Opens a box, and returns its message in guarded memory.
   ///
-  /// - Parameters:
-  ///   - box: Nonce, tag and encrypted bytes, as `seal(_:with:)` returned them.
-  ///   - key: 32 bytes.
-  /// - Returns: The message, in guarded memory.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/authenticationFailed`` if the box was
-  ///   sealed under another key, was changed in any bit, or is too short,
-  ///   ``SecretsError/Code/invalidLength`` if the key is not 32 bytes, or
-  ///   ``SecretsError/Code/outOfMemory``.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if the box was sealed under
+  ///   another key, was changed in any bit, or is too short, ``KeychainError/Code/invalidArgument``
+  ///   if the key is not 32 bytes, or ``KeychainError/Code/insufficientMemory``.
   public static func open(
     _ box: RawSpan, with key: borrowing SecretBytes
-  ) throws(SecretsError) -> SecretBytes {
+  ) throws(KeychainError) -> SecretBytes {
     try Sodium.start()
-    guard key.count == keyCount else { throw SecretsError(.invalidLength) }
-    guard box.byteCount >= overhead else { throw SecretsError(.authenticationFailed) }
+    guard key.count == keyCount else { throw .wrongLength }
+    guard box.byteCount >= overhead else { throw .notAuthentic }
     let message = try SecretBytes(zeroed: box.byteCount - overhead)
     var isRight = false
     unsafe message.fill { isRight = unsafe open(box, with: key, into: $0) }
-    guard isRight else { throw SecretsError(.authenticationFailed) }
+    guard isRight else { throw .notAuthentic }
     message.protect()
     return message
   }
 
-  /// Opens a box whose message is no secret of its own, such as ids, hashes and other boxes.
+  /// Opens a box into ordinary memory.
   ///
-  /// Guarded memory costs several system calls for each message, which is more than opening a small
-  /// box. Returns the message, in ordinary memory.
+  /// Its message must not be a secret itself, such as ids, hashes and other boxes.
+  ///
+  /// Guarded memory costs several system calls for each message, more than opening a small box.
   package static func openUnguarded(
     _ box: RawSpan, with key: borrowing SecretBytes
-  ) throws(SecretsError) -> [UInt8] {
+  ) throws(KeychainError) -> [UInt8] {
     try Sodium.start()
-    guard key.count == keyCount else { throw SecretsError(.invalidLength) }
-    guard box.byteCount >= overhead else { throw SecretsError(.authenticationFailed) }
+    guard key.count == keyCount else { throw .wrongLength }
+    guard box.byteCount >= overhead else { throw .notAuthentic }
     let messageCount = box.byteCount - overhead
     var isRight = false
     // One byte more, so that there is an address for an empty message.
@@ -131,7 +119,7 @@ public enum SecretBox {
       isRight = unsafe open(box, with: key, into: start)
       count = isRight ? messageCount : 0
     }
-    guard isRight else { throw SecretsError(.authenticationFailed) }
+    guard isRight else { throw .notAuthentic }
     return message
   }
 
@@ -159,30 +147,28 @@ public enum SealedBox {
   /// The number of bytes by which a sealed box is longer than its message: 48.
   public static let overhead = keyCount + Int(crypto_box_MACBYTES)
 
-  /// Returns the public key that belongs to a private key.
+  /// Returns the public key, 32 bytes, of a private key of 32 bytes, such as
+  /// ``SecretBytes/random(count:)``.
   ///
-  /// - Parameter privateKey: 32 bytes, such as those of ``SecretBytes/random(count:)``.
-  /// - Returns: 32 bytes.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength``.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument``.
   ///
   /// The corresponding C function is `crypto_scalarmult_base`.
   public static func publicKey(
     of privateKey: borrowing SecretBytes
-  ) throws(SecretsError) -> [UInt8] {
+  ) throws(KeychainError) -> [UInt8] {
     try Sodium.start()
-    guard privateKey.count == keyCount else { throw SecretsError(.invalidLength) }
+    guard privateKey.count == keyCount else { throw .wrongLength }
     var publicKey = [UInt8](repeating: 0, count: keyCount)
     unsafe privateKey.withPointer { _ = unsafe crypto_scalarmult_base(&publicKey, $0) }
     Sodium.clearStack()
     return publicKey
   }
 
-  /// Returns whether bytes are a usable public key.
+  /// Returns whether bytes are a usable public key, so that the owner of a private key can open its
+  /// boxes.
   ///
   /// A key has only one valid encoding: other bytes that are equal to it modulo the curve's prime
   /// are rejected. So are points of low order, with which everybody computes the same secret.
-  ///
-  /// - Returns: `true` if the owner of a private key can open what is sealed to them.
   public static func isPublicKey(_ bytes: [UInt8]) -> Bool {
     bytes.count == keyCount && isReduced(bytes) && !lowOrderKeys.contains(bytes)
   }
@@ -214,56 +200,49 @@ public enum SealedBox {
     return bytes.reversed().lexicographicallyPrecedes(prime.reversed())
   }
 
-  /// Seals a message to a public key.
+  /// Seals a message to a public key, into a box that is ``overhead`` bytes longer.
   ///
-  /// - Parameters:
-  ///   - message: The bytes to encrypt.
-  ///   - publicKey: 32 bytes.
-  /// - Returns: The box, ``overhead`` bytes longer than the message.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if ``isPublicKey(_:)``
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if ``isPublicKey(_:)``
   ///   returns `false` for the key.
   public static func seal(
     _ message: borrowing SecretBytes, to publicKey: [UInt8]
-  ) throws(SecretsError) -> [UInt8] {
+  ) throws(KeychainError) -> [UInt8] {
     try Sodium.start()
-    guard isPublicKey(publicKey) else { throw SecretsError(.invalidLength) }
+    guard isPublicKey(publicKey) else { throw .wrongLength }
     var box = [UInt8](repeating: 0, count: message.count + overhead)
     let count = message.count
     let status = unsafe message.withPointer {
       unsafe crypto_box_seal(&box, $0, UInt64(count), publicKey)
     }
     Sodium.clearStack()
-    guard status == 0 else { throw SecretsError(.invalidLength) }
+    guard status == 0 else { throw .wrongLength }
     return box
   }
 
-  /// Opens a sealed box.
+  /// Opens a sealed box with a private key of 32 bytes, and returns its message in guarded memory.
   ///
-  /// - Parameters:
-  ///   - box: The box.
-  ///   - privateKey: 32 bytes.
-  /// - Returns: The message, in guarded memory.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/authenticationFailed`` if the box was
-  ///   sealed to another key or was changed, ``SecretsError/Code/invalidLength`` if the key is
-  ///   not 32 bytes, or ``SecretsError/Code/outOfMemory``.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if the box was sealed to
+  ///   another key or was changed, ``KeychainError/Code/invalidArgument`` if the key is not 32
+  ///   bytes, or ``KeychainError/Code/insufficientMemory``.
   public static func open(
     _ box: RawSpan, with privateKey: borrowing SecretBytes
-  ) throws(SecretsError) -> SecretBytes {
-    guard box.byteCount >= overhead else { throw SecretsError(.authenticationFailed) }
+  ) throws(KeychainError) -> SecretBytes {
+    guard box.byteCount >= overhead else { throw .notAuthentic }
     return try open(box, with: privateKey, publicKey: publicKey(of: privateKey))
   }
 
-  /// Opens a sealed box as ``open(_:with:)`` does, without computing a public key that is known.
+  /// Opens a sealed box as ``open(_:with:)`` does, without computing a known public key.
   ///
-  /// - Throws: As ``open(_:with:)``; ``SecretsError/Code/invalidLength`` also for the public key.
+  /// - Throws: As ``open(_:with:)``; ``KeychainError/Code/invalidArgument`` also for the public
+  ///   key.
   package static func open(
     _ box: RawSpan, with privateKey: borrowing SecretBytes, publicKey: [UInt8]
-  ) throws(SecretsError) -> SecretBytes {
+  ) throws(KeychainError) -> SecretBytes {
     try Sodium.start()
     guard privateKey.count == keyCount, publicKey.count == keyCount else {
-      throw SecretsError(.invalidLength)
+      throw .wrongLength
     }
-    guard box.byteCount >= overhead else { throw SecretsError(.authenticationFailed) }
+    guard box.byteCount >= overhead else { throw .notAuthentic }
     let message = try SecretBytes(zeroed: box.byteCount - overhead)
     let status = unsafe privateKey.withPointer { privateKey in
       unsafe box.withPointer { box, count in
@@ -275,7 +254,7 @@ public enum SealedBox {
       }
     }
     Sodium.clearStack()
-    guard status == 0 else { throw SecretsError(.authenticationFailed) }
+    guard status == 0 else { throw .notAuthentic }
     message.protect()
     return message
   }
@@ -283,15 +262,16 @@ public enum SealedBox {
 
 /// Padding that hides all but the magnitude of a length.
 ///
-/// A padded text is the length of the data (32 bits, little-endian), the data, then zeros: to 256
-/// bytes in all, above that to the next Padmé length, which is at most 12 % longer. Source of
-/// Padmé: Nikitin et al., "Reducing Metadata Leakage from Encrypted Files and Communication with
+/// A padded text is the length of the data (32 bits, little-endian), the data, then zeros: up to
+/// 256 bytes in all, above that up to the next Padmé length, which is at most 12 % longer. Source
+/// of Padmé: Nikitin et al., "Reducing Metadata Leakage from Encrypted Files and Communication with
 /// PURBs", section 4.3.
 package enum Padding {
   package static let headerCount = 4
   static let minimumCount = 256
 
-  /// Returns the number of bytes that `count` bytes of data take when padded, header included.
+  /// Returns the number of bytes of the padded text for `count` bytes of data, including the
+  /// header.
   package static func paddedCount(for count: Int) -> Int {
     let needed = count + headerCount
     guard needed > minimumCount else { return minimumCount }
@@ -301,11 +281,9 @@ package enum Padding {
     return (needed + mask) & ~mask
   }
 
-  /// Pads data.
-  ///
-  /// Returns the padded text, in guarded memory.
-  package static func pad(_ data: borrowing SecretBytes) throws(SecretsError) -> SecretBytes {
-    guard let length = UInt32(exactly: data.count) else { throw SecretsError(.invalidLength) }
+  /// Pads data, in guarded memory.
+  package static func pad(_ data: borrowing SecretBytes) throws(KeychainError) -> SecretBytes {
+    guard let length = UInt32(exactly: data.count) else { throw .wrongLength }
     let count = data.count
     let padded = try SecretBytes(zeroed: paddedCount(for: count))
     unsafe padded.fill { out in
@@ -318,19 +296,16 @@ package enum Padding {
     return padded
   }
 
-  /// Removes the padding.
-  ///
-  /// Returns the data, in guarded memory.
-  package static func unpad(_ padded: borrowing SecretBytes) throws(SecretsError) -> SecretBytes {
-    try padded.withBytes { bytes throws(SecretsError) in
-      guard let range = range(in: bytes) else { throw SecretsError(.invalidLength) }
+  /// Removes the padding, and returns the data in guarded memory.
+  package static func unpad(_ padded: borrowing SecretBytes) throws(KeychainError) -> SecretBytes {
+    try padded.withBytes { bytes throws(KeychainError) in
+      guard let range = range(in: bytes) else { throw .notAuthentic }
       return try SecretBytes(copying: bytes.extracting(range))
     }
   }
 
-  /// Returns where the data lies in a padded text.
-  ///
-  /// Returns the range, or `nil` if the length, the number of zeros or a zero is wrong.
+  /// Returns the range of the data in a padded text; `nil` if the length, the number of zeros or a
+  /// zero is wrong.
   package static func range(in padded: RawSpan) -> Range<Int>? {
     guard padded.byteCount >= minimumCount else { return nil }
     let count = Int(padded.littleEndian(at: 0, as: UInt32.self))

@@ -12,16 +12,15 @@ public struct SecretBuffer: ~Copyable {
 
   /// Creates an empty buffer.
   ///
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
-  public init() throws(SecretsError) { try self.init(capacity: 4096) }
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
+  public init() throws(KeychainError) { try self.init(capacity: 4096) }
 
-  /// Creates an empty buffer that has room for some bytes before it grows.
-  package init(capacity: Int) throws(SecretsError) { storage = try SecretBytes(zeroed: capacity) }
+  package init(capacity: Int) throws(KeychainError) { storage = try SecretBytes(zeroed: capacity) }
 
   /// Appends one byte.
   ///
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
-  public mutating func append(_ byte: UInt8) throws(SecretsError) {
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
+  public mutating func append(_ byte: UInt8) throws(KeychainError) {
     try reserve(1)
     unsafe storage.fill { unsafe $0[count] = byte }
     count += 1
@@ -29,8 +28,8 @@ public struct SecretBuffer: ~Copyable {
 
   /// Appends bytes.
   ///
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
-  public mutating func append(_ bytes: RawSpan) throws(SecretsError) {
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
+  public mutating func append(_ bytes: RawSpan) throws(KeychainError) {
     try reserve(bytes.byteCount)
     unsafe bytes.withPointer { source, length in
       unsafe storage.fill { unsafe ($0 + count).update(from: source, count: length) }
@@ -38,14 +37,17 @@ public struct SecretBuffer: ~Copyable {
     count += bytes.byteCount
   }
 
+  /// Appends a secret.
+  package mutating func append(_ secret: borrowing SecretBytes) throws(KeychainError) {
+    try secret.withBytes { bytes throws(KeychainError) in try append(bytes) }
+  }
+
   /// Appends text that is not secret.
-  package mutating func append(_ text: String) throws(SecretsError) {
+  package mutating func append(_ text: String) throws(KeychainError) {
     for byte in text.utf8 { try append(byte) }
   }
 
-  /// Removes and wipes the last bytes.
-  ///
-  /// - Parameter removed: How many bytes; more than there are empties the buffer.
+  /// Removes and wipes the last bytes; removing more than there are empties the buffer.
   public mutating func removeLast(_ removed: Int) {
     let kept = max(0, count - max(0, removed))
     unsafe storage.fill { unsafe sodium_memzero($0 + kept, count - kept) }
@@ -55,11 +57,7 @@ public struct SecretBuffer: ~Copyable {
   /// The last byte, or `nil` if the buffer is empty.
   public var last: UInt8? { count == 0 ? nil : storage.withBytes { $0.byte(at: count - 1) } }
 
-  /// Calls `body` with the bytes written so far.
-  ///
-  /// - Parameter body: Reads the bytes; the span must not outlive the call.
-  /// - Returns: What `body` returns.
-  /// - Throws: Only what `body` throws.
+  /// Calls `body` with the bytes written so far; the span must not outlive the call.
   public borrowing func withBytes<Result: ~Copyable, Failure: Error>(
     _ body: (RawSpan) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -69,30 +67,29 @@ public struct SecretBuffer: ~Copyable {
 
   /// Returns the bytes, and wipes the buffer.
   ///
-  /// - Returns: The bytes.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
-  public consuming func finish() throws(SecretsError) -> SecretBytes {
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
+  public consuming func finish() throws(KeychainError) -> SecretBytes {
     let count = count
-    return try storage.withBytes { bytes throws(SecretsError) in
+    return try storage.withBytes { bytes throws(KeychainError) in
       try SecretBytes(copying: bytes.extracting(0..<count))
     }
   }
 
-  /// Reserves `additional` bytes for `body`, which writes into them and returns how many it wrote.
+  /// Reserves `additional` bytes for `body`, which returns how many it has written.
   mutating func append(
     upTo additional: Int,
-    _ body: (UnsafeMutablePointer<UInt8>, Int) throws(SecretsError) -> Int
-  ) throws(SecretsError) -> Int {
+    _ body: (UnsafeMutablePointer<UInt8>, Int) throws(KeychainError) -> Int
+  ) throws(KeychainError) -> Int {
     try reserve(additional)
     var written = 0
-    try unsafe storage.fill { out throws(SecretsError) in
+    try unsafe storage.fill { out throws(KeychainError) in
       written = try unsafe body(out + count, additional)
     }
     count += written
     return written
   }
 
-  private mutating func reserve(_ additional: Int) throws(SecretsError) {
+  private mutating func reserve(_ additional: Int) throws(KeychainError) {
     guard count + additional > storage.count else { return }
     let larger = try SecretBytes(zeroed: max(storage.count * 2, count + additional))
     let count = count
@@ -102,15 +99,15 @@ public struct SecretBuffer: ~Copyable {
     storage = larger
   }
 
-  /// Appends what a descriptor has now, with one system call.
+  /// Appends the bytes that a descriptor has now, with one system call, and returns their number.
   ///
-  /// Returns how many bytes were appended, 0 at the end; `nil` if the call was interrupted, or if a
-  /// descriptor in non-blocking mode has nothing yet.
+  /// The number is 0 at the end; `nil` if the call was interrupted, or if a descriptor in
+  /// non-blocking mode has nothing yet.
   package mutating func append(
     readingOnce descriptor: Int32, limit: Int
-  ) throws(SecretsError) -> Int? {
+  ) throws(KeychainError) -> Int? {
     var isReady = true
-    let count = try unsafe append(upTo: limit) { out, room throws(SecretsError) in
+    let count = try unsafe append(upTo: limit) { out, room throws(KeychainError) in
       let count = unsafe read(descriptor, out, room)
       if count >= 0 { return count }
       guard errno == EINTR || errno == EAGAIN else { throw .inputOutput(errno: errno) }
@@ -121,10 +118,10 @@ public struct SecretBuffer: ~Copyable {
   }
 }
 
-/// One guarded allocation, cut into small slots.
+/// One guarded allocation, divided into small slots.
 ///
 /// Each `sodium_malloc` takes at least four pages and a dozen system calls, and a process may lock
-/// little memory (8 MiB by default). Therefore keys, short secrets and the padded texts of most
+/// only a little memory (8 MiB by default). So keys, short secrets and the padded texts of most
 /// items share pages.
 @safe
 final class SecretSlab {
@@ -134,9 +131,9 @@ final class SecretSlab {
   fileprivate let base: UnsafeMutableRawPointer
   private var freeSlots: [Int]
 
-  fileprivate init(_ pool: SecretSlabPool) throws(SecretsError) {
+  fileprivate init(_ pool: SecretSlabPool) throws(KeychainError) {
     try Sodium.start()
-    guard let base = unsafe sodium_malloc(Self.byteCount) else { throw SecretsError(.outOfMemory) }
+    guard let base = unsafe sodium_malloc(Self.byteCount) else { throw .outOfMemory }
     unsafe self.base = base
     self.pool = pool
     freeSlots = Array(0..<pool.slotCount)
@@ -171,7 +168,7 @@ final class SecretSlabPool: Sendable {
   var slotCount: Int { SecretSlab.byteCount / slotSize }
 
   // The slabs with a free slot. Allocation uses the last one, so that its cost does not grow with
-  // the number of secrets. Only its secrets keep a full slab alive.
+  // the number of secrets. A full slab is kept alive only by its secrets.
   private let withRoom = Mutex<[SecretSlab]>([])
 
   private init(slotSize: Int) { self.slotSize = slotSize }
@@ -186,9 +183,9 @@ final class SecretSlabPool: Sendable {
   var countWithRoom: Int { withRoom.withLock(\.count) }
 
   /// Returns a zeroed slot and its slab, creating a new slab if all are full.
-  func allocate() throws(SecretsError) -> (SecretSlab, UnsafeMutableRawPointer) {
-    let taken = withRoom.withLock { slabs -> Result<(SecretSlab, Int), SecretsError> in
-      do throws(SecretsError) {
+  func allocate() throws(KeychainError) -> (SecretSlab, UnsafeMutableRawPointer) {
+    let taken = withRoom.withLock { slabs -> Result<(SecretSlab, Int), KeychainError> in
+      do throws(KeychainError) {
         let slab = if let slab = slabs.last { slab } else { try SecretSlab(self) }
         if slabs.isEmpty { slabs.append(slab) }
         let slot = slab.takeFreeSlot()
@@ -200,9 +197,7 @@ final class SecretSlabPool: Sendable {
     return unsafe (slab, slab.base + slot * slotSize)
   }
 
-  /// Takes a wiped slot back.
-  ///
-  /// Frees an empty slab, except one spare.
+  /// Takes a wiped slot back, and frees an empty slab, except one spare.
   fileprivate func take(back index: Int, of slab: SecretSlab) {
     withRoom.withLock { slabs in
       if slab.isFull { slabs.append(slab) }
@@ -249,13 +244,13 @@ public enum ProcessProtection {
 
   /// Whether memory can be locked here, so that it is never written to swap.
   ///
-  /// Tests it with one page. The limit (`RLIMIT_MEMLOCK`) may still be too small for large secrets.
+  /// This tests one page. The limit (`RLIMIT_MEMLOCK`) may still be too small for large secrets.
   public static var canLockMemory: Bool { memoryLocking == .available }
 
   /// Whether memory can be locked here, or what prevents it.
   ///
-  /// Tests it with one page. A limit of 0 bytes and a filter give the same error; the limit is
-  /// reported then.
+  /// This tests one page. A limit of 0 bytes and a filter give the same error, which is reported as
+  /// the limit.
   public static var memoryLocking: MemoryLocking {
     let size = Int(sysconf(Int32(_SC_PAGESIZE)))
     guard
@@ -270,7 +265,7 @@ public enum ProcessProtection {
     return isOfLimit ? .limited : .denied
   }
 
-  /// The number of bytes that may be locked (`RLIMIT_MEMLOCK`), or `nil` if there is no limit.
+  /// The number of bytes that may be locked (`RLIMIT_MEMLOCK`); `nil` without a limit.
   public static var lockedMemoryLimit: UInt64? {
     var limit = rlimit()
     unsafe getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit)

@@ -27,8 +27,9 @@ public struct SecretBytes: ~Copyable {
   /// - Parameters:
   ///   - count: The number of bytes, not negative.
   ///   - body: Writes the bytes. If it throws, the memory is wiped and the error is rethrown.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory`` if there is not enough
-  ///   memory, ``SecretsError/Code/invalidLength`` if `count` is negative, or what `body` throws.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory`` if there is not
+  ///   enough memory, ``KeychainError/Code/invalidArgument`` if `count` is negative, or what `body`
+  ///   throws.
   ///
   /// The corresponding C functions are `sodium_malloc` and `sodium_mprotect_readonly`.
   public init(count: Int, initializingWith body: (inout MutableRawSpan) throws -> Void) throws {
@@ -38,11 +39,10 @@ public struct SecretBytes: ~Copyable {
     self = fresh
   }
 
-  /// Copies bytes into guarded memory.
+  /// Copies bytes into guarded memory; the caller's copy stays.
   ///
-  /// - Parameter bytes: The bytes to copy. The caller's own copy is not changed.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
-  public init(copying bytes: RawSpan) throws(SecretsError) {
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
+  public init(copying bytes: RawSpan) throws(KeychainError) {
     try self.init(zeroed: bytes.byteCount)
     unsafe bytes.withUnsafeBytes { source in
       if let start = source.baseAddress {
@@ -54,9 +54,10 @@ public struct SecretBytes: ~Copyable {
 
   /// Copies the UTF-8 bytes of a string into guarded memory.
   ///
-  /// - Parameter string: The text. A `String` cannot be wiped; prefer to read secrets as bytes.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
-  public init(copying string: String) throws(SecretsError) {
+  /// A `String` cannot be wiped; prefer to read secrets as bytes.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
+  public init(copying string: String) throws(KeychainError) {
     var string = string
     string.makeContiguousUTF8()
     try unsafe self.init(copying: string.utf8Span.span.bytes)
@@ -64,13 +65,11 @@ public struct SecretBytes: ~Copyable {
 
   /// Returns `count` bytes of the system's random generator.
   ///
-  /// - Parameter count: The number of bytes, not negative.
-  /// - Returns: The bytes.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``, or
-  ///   ``SecretsError/Code/invalidLength`` if `count` is negative.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``, or
+  ///   ``KeychainError/Code/invalidArgument`` if `count` is negative.
   ///
   /// The corresponding C function is `randombytes_buf`.
-  public static func random(count: Int) throws(SecretsError) -> SecretBytes {
+  public static func random(count: Int) throws(KeychainError) -> SecretBytes {
     let secret = try SecretBytes(zeroed: count)
     unsafe randombytes_buf(secret.base, count)
     secret.protect()
@@ -85,26 +84,23 @@ public struct SecretBytes: ~Copyable {
     }
   }
 
-  /// Calls `body` with the bytes.
+  /// Calls `body` with the bytes; the span must not outlive the call.
   ///
   /// Bytes that `body` copies out of the span are no longer protected.
   ///
-  /// - Parameter body: Reads the bytes; the span must not outlive the call.
-  /// - Returns: What `body` returns.
   /// - Throws: Only what `body` throws.
   public borrowing func withBytes<Result: ~Copyable, Failure: Error>(
     _ body: (RawSpan) throws(Failure) -> Result
   ) throws(Failure) -> Result { try body(unsafe RawSpan(_unsafeStart: base, byteCount: count)) }
 
-  /// Returns a second value with the same bytes.
+  /// Returns a copy of the bytes in its own guarded memory.
   ///
-  /// - Returns: The copy, in its own guarded memory.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
-  public borrowing func copy() throws(SecretsError) -> SecretBytes { try copy(of: 0..<count) }
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
+  public borrowing func copy() throws(KeychainError) -> SecretBytes { try copy(of: 0..<count) }
 
   /// Returns a second value with the bytes of a range, which must lie within these.
-  package borrowing func copy(of range: Range<Int>) throws(SecretsError) -> SecretBytes {
-    try withBytes { bytes throws(SecretsError) in
+  package borrowing func copy(of range: Range<Int>) throws(KeychainError) -> SecretBytes {
+    try withBytes { bytes throws(KeychainError) in
       try SecretBytes(copying: bytes.extracting(range))
     }
   }
@@ -115,7 +111,7 @@ public struct SecretBytes: ~Copyable {
 extension SecretBytes: @unchecked Sendable {}
 
 extension SecretBytes {
-  init(zeroed count: Int) throws(SecretsError) {
+  init(zeroed count: Int) throws(KeychainError) {
     let (slab, base) = try unsafe Self.allocate(count)
     self.count = count
     self.slab = slab
@@ -124,11 +120,11 @@ extension SecretBytes {
 
   private static func allocate(
     _ count: Int
-  ) throws(SecretsError) -> (SecretSlab?, UnsafeMutableRawPointer) {
+  ) throws(KeychainError) -> (SecretSlab?, UnsafeMutableRawPointer) {
     try Sodium.start()
-    guard count >= 0 else { throw SecretsError(.invalidLength) }
+    guard count >= 0 else { throw .wrongLength }
     if let pool = SecretSlabPool.fitting(count) { return try unsafe pool.allocate() }
-    guard let base = unsafe sodium_malloc(count) else { throw SecretsError(.outOfMemory) }
+    guard let base = unsafe sodium_malloc(count) else { throw .outOfMemory }
     unsafe sodium_memzero(base, count)
     return unsafe (nil, base)
   }
@@ -138,7 +134,7 @@ extension SecretBytes {
     try body(&bytes)
   }
 
-  /// Calls `body` with the memory, before the value is handed out.
+  /// Calls `body` with the memory, before anybody has the value.
   borrowing func fill<Failure: Error>(
     _ body: (UnsafeMutablePointer<UInt8>) throws(Failure) -> Void
   ) throws(Failure) { try unsafe body(base.assumingMemoryBound(to: UInt8.self)) }
@@ -155,11 +151,11 @@ extension SecretBytes {
     try unsafe body(UnsafePointer(base.assumingMemoryBound(to: UInt8.self)))
   }
 
-  /// Returns the bytes as base64 text after a prefix, for places that hold text only.
+  /// Returns the bytes as base64 text after a prefix, for places that only hold text.
   ///
-  /// The corresponding C function is `sodium_bin2base64`, which takes the same time for all bytes of
-  /// one length.
-  package borrowing func base64Encoded(after prefix: String) throws(SecretsError) -> SecretBytes {
+  /// The corresponding C function is `sodium_bin2base64`, which takes the same time for all bytes
+  /// of one length.
+  package borrowing func base64Encoded(after prefix: String) throws(KeychainError) -> SecretBytes {
     let start = prefix.utf8.count
     // The length includes a NUL at the end.
     let length = sodium_base64_encoded_len(count, sodium_base64_VARIANT_ORIGINAL)
@@ -172,15 +168,15 @@ extension SecretBytes {
       }
       for (offset, byte) in prefix.utf8.enumerated() { unsafe output[offset] = byte }
     }
-    return try encoded.withBytes { bytes throws(SecretsError) in
+    return try encoded.withBytes { bytes throws(KeychainError) in
       try SecretBytes(copying: bytes.extracting(0..<(start + length - 1)))
     }
   }
 
-  /// Returns the bytes that base64 text encodes, or `nil` if it is not base64 text.
+  /// Returns the bytes of base64 text; `nil` if it is not base64.
   ///
   /// The corresponding C function is `sodium_base642bin`.
-  package borrowing func base64Decoded(after prefixCount: Int) throws(SecretsError) -> SecretBytes?
+  package borrowing func base64Decoded(after prefixCount: Int) throws(KeychainError) -> SecretBytes?
   {
     let textCount = count - prefixCount
     guard textCount >= 0 else { return nil }
@@ -196,7 +192,7 @@ extension SecretBytes {
       }
     }
     guard result == 0 else { return nil }
-    return try decoded.withBytes { bytes throws(SecretsError) in
+    return try decoded.withBytes { bytes throws(KeychainError) in
       try SecretBytes(copying: bytes.extracting(0..<length))
     }
   }
@@ -211,45 +207,41 @@ extension SecretBytes {
     }
   }
 
-  /// Returns the bytes without one newline at the end, such as editors and `echo` add.
-  package borrowing func droppingTrailingNewline() throws(SecretsError) -> SecretBytes {
+  /// Returns the bytes without one newline at the end, which editors and `echo` add.
+  package borrowing func droppingTrailingNewline() throws(KeychainError) -> SecretBytes {
     let kept = count - trailingNewlineCount()
-    return try withBytes { bytes throws(SecretsError) in
+    return try withBytes { bytes throws(KeychainError) in
       try SecretBytes(copying: bytes.extracting(0..<kept))
     }
   }
 
-  /// Reads a file descriptor to its end, straight into guarded memory.
+  /// Reads a file descriptor, which stays open, to its end, directly into guarded memory; `nil` if
+  /// there are more than `limit` bytes.
   ///
-  /// - Parameters:
-  ///   - descriptor: An open descriptor. It stays open.
-  ///   - limit: The greatest number of bytes to accept.
-  /// - Returns: The bytes, or `nil` if there are more than `limit`.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/inputOutput`` if reading fails, or
-  ///   ``SecretsError/Code/outOfMemory``. An interrupted read is repeated, and a descriptor in
-  ///   non-blocking mode is waited for.
+  /// An interrupted read is repeated. A descriptor in non-blocking mode is waited for.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/inputOutput`` if reading fails, or
+  ///   ``KeychainError/Code/insufficientMemory``.
   ///
   /// The corresponding C function is `read`.
   public static func reading(
     fileDescriptor descriptor: Int32, limit: Int
-  ) throws(SecretsError) -> SecretBytes? {
+  ) throws(KeychainError) -> SecretBytes? {
     try reading(fileDescriptor: descriptor, limit: limit) { _ in true }
   }
 
-  /// Reads as ``reading(fileDescriptor:limit:)`` does, for no longer than a caller waits.
-  ///
-  /// Returns the bytes, or `nil` if there are more than `limit`.
+  /// Reads as ``reading(fileDescriptor:limit:)`` does, but no longer than the caller waits.
   package static func reading(
     fileDescriptor descriptor: Int32, limit: Int, awaiting awaitInput: (Int32) -> Bool
-  ) throws(SecretsError) -> SecretBytes? {
+  ) throws(KeychainError) -> SecretBytes? {
     // A key fits into a slot, which costs no system calls.
     var buffer = try SecretBuffer(capacity: min(4095, max(0, limit)) + 1)
     while buffer.count <= limit {
-      // As much as fits, then as much as there is. One byte more than the limit distinguishes
-      // "exactly the limit" from "more".
+      // As much as fits, then as much again. One byte more than the limit distinguishes "exactly
+      // the limit" from "more".
       let room = min(max(4095 - buffer.count, buffer.count), 65535, limit - buffer.count) + 1
       guard awaitInput(descriptor) else { throw .inputOutput(errno: ETIMEDOUT) }
-      let count = try unsafe buffer.append(upTo: room) { out, room throws(SecretsError) in
+      let count = try unsafe buffer.append(upTo: room) { out, room throws(KeychainError) in
         try repeatingWhileBusy(descriptor, waitingFor: POLLIN) {
           unsafe read(descriptor, out, room)
         }
@@ -261,11 +253,12 @@ extension SecretBytes {
 
   /// Repeats a call that was interrupted, or whose non-blocking descriptor was not ready.
   ///
-  /// Another program may have left a pipe or terminal in that mode. A call that is interrupted again and
-  /// again, though the descriptor is ready, fails: a file system can interrupt each one.
+  /// Another program may have left a pipe or terminal in that mode. A call that is interrupted
+  /// again and again although the descriptor is ready fails, because a file system can interrupt
+  /// each one.
   private static func repeatingWhileBusy(
     _ descriptor: Int32, waitingFor event: CInt, _ call: () -> Int
-  ) throws(SecretsError) -> Int {
+  ) throws(KeychainError) -> Int {
     var waiting = pollfd(fd: descriptor, events: Int16(event), revents: 0)
     var interruptions = 0
     while true {
@@ -281,17 +274,17 @@ extension SecretBytes {
     }
   }
 
-  /// Writes all bytes to a file descriptor.
+  /// Writes all bytes to a file descriptor, which stays open.
   ///
-  /// - Parameter descriptor: An open descriptor. It stays open.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/inputOutput``; some bytes may have
-  ///   been written. An interrupted or partial write is continued, and a descriptor in non-blocking
-  ///   mode is waited for.
+  /// An interrupted or partial write is continued. A descriptor in non-blocking mode is waited for.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/inputOutput``; some bytes may have been
+  ///   written.
   ///
   /// The corresponding C function is `write`.
-  public borrowing func write(toFileDescriptor descriptor: Int32) throws(SecretsError) {
+  public borrowing func write(toFileDescriptor descriptor: Int32) throws(KeychainError) {
     let count = count
-    try unsafe withPointer { bytes throws(SecretsError) in
+    try unsafe withPointer { bytes throws(KeychainError) in
       var offset = 0
       while offset < count {
         let rest = unsafe bytes + offset
@@ -303,16 +296,24 @@ extension SecretBytes {
   }
 }
 
+/// A secret with several owners; it is wiped when the last owner releases it.
+package final class SharedSecret: Sendable {
+  package let bytes: SecretBytes
+
+  package init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
+
+  package convenience init(copying bytes: borrowing SecretBytes) throws(KeychainError) {
+    self.init(try bytes.copy())
+  }
+
+  package func copy() throws(KeychainError) -> SecretBytes { try bytes.copy() }
+}
+
 /// Comparison in constant time, wherever the first difference is.
 public enum ConstantTime {
-  /// Returns whether two byte strings are equal; their lengths are not hidden.
+  /// Returns whether two byte strings have equal lengths and bytes; the lengths are not hidden.
   ///
   /// The corresponding C function is `sodium_memcmp`.
-  ///
-  /// - Parameters:
-  ///   - left: One byte string.
-  ///   - right: The other.
-  /// - Returns: `true` if lengths and bytes are equal.
   public static func equal(_ left: RawSpan, _ right: RawSpan) -> Bool {
     guard left.byteCount == right.byteCount else { return false }
     return unsafe left.withPointer { left, count in
@@ -323,17 +324,14 @@ public enum ConstantTime {
 
 extension SecretBytes {
   /// Returns whether two secrets are equal, in time that reveals only their lengths.
-  ///
-  /// - Parameter other: The secret to compare with.
-  /// - Returns: `true` if lengths and bytes are equal.
   public borrowing func isEqual(to other: borrowing SecretBytes) -> Bool {
     withBytes { mine in other.withBytes { ConstantTime.equal(mine, $0) } }
   }
 }
 
-// What a person does not see in a passphrase, and so may not give the same way again.
+// Parts of a passphrase that people do not see, and may not type again.
 extension SecretBytes {
-  /// Whether a text in UTF-8 begins with the mark that some editors write.
+  /// Whether UTF-8 text begins with the byte order mark that some editors write.
   package var hasByteOrderMark: Bool {
     withBytes { bytes in
       bytes.byteCount >= 3 && bytes.byte(at: 0) == 0xEF && bytes.byte(at: 1) == 0xBB

@@ -2,8 +2,8 @@ internal import CPrephirencesLibsodium
 
 /// Authenticated encryption of a sequence of messages: XChaCha20-Poly1305 with rekeying.
 ///
-/// Messages open only in their order, each once, with none left out. The tag ``Tag/final`` shows
-/// that none is missing at the end.
+/// Messages open only in their order, each once, without gaps. The tag ``Tag/final`` shows that
+/// none is missing at the end.
 ///
 /// The corresponding C functions are those of `crypto_secretstream_xchacha20poly1305`.
 public enum SecretStream {
@@ -31,7 +31,7 @@ public enum SecretStream {
     case final = 3
   }
 
-  /// A message that was opened.
+  /// An opened message.
   public struct Message: ~Copyable {
     /// The bytes.
     public let bytes: SecretBytes
@@ -40,8 +40,6 @@ public enum SecretStream {
     public let tag: Tag
 
     /// Returns the bytes alone, without copying them.
-    ///
-    /// - Returns: The bytes.
     public consuming func takeBytes() -> SecretBytes { bytes }
   }
 
@@ -59,11 +57,10 @@ extension SecretStream {
 
     /// Begins a stream under a random nonce.
     ///
-    /// - Parameter key: 32 bytes.
-    /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key is not 32
-    ///   bytes, or ``SecretsError/Code/outOfMemory``.
-    public init(key: borrowing SecretBytes) throws(SecretsError) {
-      guard key.count == keyCount else { throw SecretsError(.invalidLength) }
+    /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the key is not 32
+    ///   bytes, or ``KeychainError/Code/insufficientMemory``.
+    public init(key: borrowing SecretBytes) throws(KeychainError) {
+      guard key.count == keyCount else { throw .wrongLength }
       let state = try SecretBytes(zeroed: MemoryLayout<State>.size)
       var header = [UInt8](repeating: 0, count: headerCount)
       unsafe key.withPointer { key in
@@ -76,24 +73,18 @@ extension SecretStream {
       self.header = header
     }
 
-    /// Seals the next message.
+    /// Seals the next message, into ``SecretStream/overhead`` bytes more.
     ///
     /// - Parameters:
     ///   - message: The bytes to encrypt.
     ///   - tag: The role of the message in the stream.
     ///   - additionalData: Bytes that are authenticated too, and must be given to open the message.
-    /// - Returns: The sealed message, ``SecretStream/overhead`` bytes longer.
     public mutating func seal(
       _ message: borrowing SecretBytes, tag: Tag = .message, additionalData: [UInt8] = []
     ) -> [UInt8] { message.withBytes { Self.seal($0, state, tag, additionalData) } }
 
-    /// Seals the contents of a buffer as the next message.
-    ///
-    /// - Parameters:
-    ///   - message: The buffer.
-    ///   - tag: The role of the message in the stream.
-    ///   - additionalData: Bytes that are authenticated too, and must be given to open the message.
-    /// - Returns: The sealed message, ``SecretStream/overhead`` bytes longer.
+    /// Seals the contents of a buffer as the next message, as
+    /// ``seal(_:tag:additionalData:)-(SecretBytes,_,_)`` does.
     public mutating func seal(
       _ message: borrowing SecretBuffer, tag: Tag = .message, additionalData: [UInt8] = []
     ) -> [UInt8] { message.withBytes { Self.seal($0, state, tag, additionalData) } }
@@ -120,17 +111,15 @@ extension SecretStream {
   public struct Opener: ~Copyable {
     private let state: SecretBytes
 
-    /// Begins to open a stream.
+    /// Begins to open a stream, whose header has ``SecretStream/headerCount`` bytes.
     ///
-    /// - Parameters:
-    ///   - key: 32 bytes.
-    ///   - header: The beginning of the stream: ``SecretStream/headerCount`` bytes.
-    /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key or the header
-    ///   has another length, or ``SecretsError/Code/outOfMemory``. A wrong key shows with the first
-    ///   message.
-    public init(key: borrowing SecretBytes, header: RawSpan) throws(SecretsError) {
+    /// A wrong key is noticed with the first message.
+    ///
+    /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the key or the
+    ///   header has another length, or ``KeychainError/Code/insufficientMemory``.
+    public init(key: borrowing SecretBytes, header: RawSpan) throws(KeychainError) {
       guard key.count == keyCount, header.byteCount == headerCount else {
-        throw SecretsError(.invalidLength)
+        throw .wrongLength
       }
       let state = try SecretBytes(zeroed: MemoryLayout<State>.size)
       unsafe key.withPointer { key in
@@ -144,20 +133,18 @@ extension SecretStream {
       self.state = state
     }
 
-    /// Opens the next message.
+    /// Opens the next message, and returns it in guarded memory with its tag.
     ///
-    /// - Parameters:
-    ///   - sealed: What ``Sealer/seal(_:tag:additionalData:)-(SecretBytes,_,_)`` returned.
-    ///   - additionalData: The bytes that were authenticated with it.
-    /// - Returns: The message, in guarded memory, and its tag.
-    /// - Throws: ``SecretsError`` with ``SecretsError/Code/authenticationFailed`` if the message
-    ///   was sealed under another key, is not the next one, was changed in any bit, or is too
-    ///   short; or ``SecretsError/Code/outOfMemory``. The right message can still be opened
-    ///   afterwards.
+    /// `additionalData` must be the bytes that were authenticated with it. After an error, the
+    /// right message can still be opened.
+    ///
+    /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if the message was sealed
+    ///   under another key, is not the next one, was changed in any bit, or is too short; or
+    ///   ``KeychainError/Code/insufficientMemory``.
     public mutating func open(
       _ sealed: RawSpan, additionalData: [UInt8] = []
-    ) throws(SecretsError) -> Message {
-      guard sealed.byteCount >= overhead else { throw SecretsError(.authenticationFailed) }
+    ) throws(KeychainError) -> Message {
+      guard sealed.byteCount >= overhead else { throw .notAuthentic }
       let message = try SecretBytes(zeroed: sealed.byteCount - overhead)
       var status: CInt = -1
       var tag: UInt8 = 0
@@ -172,7 +159,7 @@ extension SecretStream {
       }
       Sodium.clearStack()
       guard status == 0, let tag = Tag(rawValue: tag) else {
-        throw SecretsError(.authenticationFailed)
+        throw .notAuthentic
       }
       message.protect()
       return Message(bytes: message, tag: tag)
@@ -181,9 +168,8 @@ extension SecretStream {
 }
 
 extension SecretBytes {
-  /// Calls `body` with these bytes as the state of a stream.
-  ///
-  /// The state fits into a slot, whose memory stays writable.
+  /// Calls `body` with these bytes as the state of a stream; they fit into a slot, whose memory
+  /// stays writable.
   fileprivate borrowing func withState(_ body: (UnsafeMutablePointer<SecretStream.State>) -> Void) {
     unsafe fill { bytes in
       unsafe UnsafeMutableRawPointer(bytes).withMemoryRebound(

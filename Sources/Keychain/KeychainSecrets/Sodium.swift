@@ -1,13 +1,13 @@
 internal import CPrephirencesLibsodium
 
-/// The one place that initialises libsodium.
+/// The only code that initialises libsodium.
 enum Sodium {
   // A global `let` is initialised once, thread-safely. No function of libsodium may be called
   // before: `sodium_malloc` before `sodium_init` aborts the process.
   private static let isReady = sodium_init() >= 0
 
-  static func start() throws(SecretsError) {
-    guard isReady else { throw SecretsError(.libraryUnavailable) }
+  static func start() throws(KeychainError) {
+    guard isReady else { throw .libraryUnavailable }
   }
 
   /// Overwrites the stack below the caller, where C code may have left copies of secrets.
@@ -15,9 +15,7 @@ enum Sodium {
 }
 
 extension RawSpan {
-  /// Calls `body` with a pointer to the bytes.
-  ///
-  /// For an empty span, the pointer must not be read.
+  /// Calls `body` with a pointer to the bytes; for an empty span, it must not be read.
   func withPointer<Result: ~Copyable, Failure: Error>(
     _ body: (UnsafePointer<UInt8>, Int) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -29,90 +27,24 @@ extension RawSpan {
     }
   }
 
-  /// Returns the byte at `offset`.
-  ///
-  /// - Precondition: `offset` lies within the span.
+  /// Returns the byte at an offset, which must lie within the span.
   @inlinable package func byte(at offset: Int) -> UInt8 {
     unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }
 
-  /// Returns the little-endian integer that begins at `offset`.
-  ///
-  /// - Precondition: The whole integer lies within the span.
+  /// Returns the little-endian integer at an offset; all of it must lie within the span.
   @inlinable package func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
     at offset: Int, as type: Value.Type
   ) -> Value {
     Value(littleEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: Value.self))
   }
 
-  /// The bytes as an unprotected array; not for secrets.
+  /// The bytes as an unprotected array; don't use it for secrets.
   package var array: [UInt8] { unsafe withUnsafeBytes { unsafe Array($0) } }
 
-  /// The bytes as text, or `nil` if they are not valid UTF-8.
+  /// The bytes as text; `nil` if they are not UTF-8.
   package var text: String? {
     unsafe withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
-  }
-}
-
-/// A failure of guarded memory or of a cryptographic operation.
-///
-/// It never contains a secret, a key or an input.
-public struct SecretsError: Error, Hashable, Sendable {
-  /// What went wrong.
-  public let code: Code
-
-  init(_ code: Code) { self.code = code }
-
-  /// The kinds of failure; more may be added.
-  public struct Code: Hashable, Sendable {
-    private enum Storage {
-      case libraryUnavailable, outOfMemory, authenticationFailed, invalidLength, refusedParameters
-      case inputOutput
-    }
-
-    private let storage: Storage
-
-    /// libsodium could not be initialised (`sodium_init`).
-    public static var libraryUnavailable: Self { Self(storage: .libraryUnavailable) }
-
-    /// There is not enough memory, for an allocation or for a password hash.
-    public static var outOfMemory: Self { Self(storage: .outOfMemory) }
-
-    /// A box was not sealed under this key, or was changed since.
-    public static var authenticationFailed: Self { Self(storage: .authenticationFailed) }
-
-    /// A key, salt, label, box or padded text has a length that the operation does not accept.
-    public static var invalidLength: Self { Self(storage: .invalidLength) }
-
-    /// Password-hash parameters are outside the limits.
-    public static var refusedParameters: Self { Self(storage: .refusedParameters) }
-
-    /// Reading or writing a file descriptor failed; see ``SecretsError/systemError``.
-    public static var inputOutput: Self { Self(storage: .inputOutput) }
-  }
-
-  /// The `errno` behind ``Code/inputOutput``; otherwise 0.
-  public internal(set) var systemError: Int32 = 0
-
-  static func inputOutput(errno: Int32) -> Self {
-    var error = Self(.inputOutput)
-    error.systemError = errno
-    return error
-  }
-}
-
-extension SecretsError: CustomStringConvertible {
-  /// What happened, in words, without any value.
-  public var description: String {
-    switch code {
-    case .libraryUnavailable: "libsodium could not be initialised"
-    case .outOfMemory: "not enough memory"
-    case .authenticationFailed: "the data was not sealed under this key, or was changed"
-    case .invalidLength: "a key, salt, label or box has the wrong length"
-    case .refusedParameters: "password-hash parameters are outside the limits"
-    case .inputOutput: "input or output failed (error number \(systemError))"
-    default: "an operation on a secret failed"
-    }
   }
 }
 
@@ -121,13 +53,13 @@ struct Personalization {
   /// The bytes in little-endian order.
   private let words: (UInt64, UInt64)
 
-  /// Fails with ``SecretsError/Code/invalidLength`` if a label has more than
+  /// Fails with ``KeychainError/Code/invalidArgument`` if a label has more than
   /// ``KeyDerivation/maximumLabelCount`` bytes.
-  init(_ label: String) throws(SecretsError) {
+  init(_ label: String) throws(KeychainError) {
     var words: (UInt64, UInt64) = (0, 0)
     var count: UInt64 = 0
     for byte in label.utf8 {
-      guard count < KeyDerivation.maximumLabelCount else { throw SecretsError(.invalidLength) }
+      guard count < KeyDerivation.maximumLabelCount else { throw .wrongLength }
       if count < 8 {
         words.0 |= UInt64(byte) << (8 * count)
       } else {

@@ -279,7 +279,6 @@ extension ContractClause {
 }
 
 extension CredentialStore {
-  /// Merges text as a secret.
   @discardableResult
   fileprivate func merge(
     _ text: String, _ identity: CredentialIdentity, _ update: CredentialUpdate = CredentialUpdate(),

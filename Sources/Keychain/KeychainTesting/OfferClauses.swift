@@ -224,7 +224,7 @@ extension ContractClause {
     },
   ]
 
-  /// Runs a closure on several threads at the same time, one for each writer.
+  /// Runs a closure on several threads at the same time, with the number of each.
   static func inParallel(_ body: @escaping @Sendable (Int) throws -> Void) async throws {
     let failures = PosixMutex<[String]>([])
     await withCheckedContinuation { continuation in
@@ -232,7 +232,7 @@ extension ContractClause {
       for writer in 0..<writers {
         group.enter()
         do {
-          // Writers that wait for each other must not share a thread, as those of a queue may.
+          // Writers that wait for each other need separate threads; those of a queue may share one.
           try DetachedThread.start(named: "writer") {
             do { try body(writer) } catch { failures.withLock { $0.append("\(error)") } }
             group.leave()

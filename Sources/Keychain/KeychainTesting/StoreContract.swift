@@ -5,7 +5,7 @@ public import Testing
 /// The rules that every credential store must follow, within the limits of one store.
 ///
 /// The initializer's defaults are the requirements of ``CredentialStore``, which the stores of this
-/// package fulfil. Test your own store with one function, in a test target that depends on the
+/// package meet. Test your own store with one function, in a test target that depends on the
 /// product `KeychainTesting`:
 ///
 /// ```swift
@@ -27,7 +27,7 @@ public struct StoreContract: Sendable {
   /// The size of the largest secret in bytes.
   public var largestSecret: Int
 
-  /// The accessibilities that a credential of this store can have.
+  /// The accessibilities that the store supports.
   public var accessibilities: [Accessibility]
 
   /// The accessibilities that the store refuses.
@@ -45,13 +45,13 @@ public struct StoreContract: Sendable {
   ///   - largestSecret: The size of the largest secret in bytes, at least 1024. The store must
   ///     accept a secret of this size, and refuse a larger one with
   ///     ``KeychainError/Code/tooLarge``.
-  ///   - accessibilities: The accessibilities that a credential of this store can have, in any
-  ///     order, including ``Accessibility/whenUnlocked``. By default, all except
+  ///   - accessibilities: The accessibilities that the store supports, in any order, including
+  ///     ``Accessibility/whenUnlocked``. The default is all except
   ///     ``Accessibility/whenPasscodeSetThisDeviceOnly``, which depends on the store's passphrase.
   ///   - refusedAccessibilities: The accessibilities that the store must refuse with
-  ///     ``KeychainError/Code/refused``. An accessibility that is in neither list is not tried.
+  ///     ``KeychainError/Code/refused``. An accessibility in neither list is not tried.
   ///   - offersVersions: Whether each change gives a new version, and calls can be limited to one
-  ///     version. If not, each such call must throw, because ignoring the condition would lose
+  ///     version. If not, such a call must throw, because ignoring the condition would lose
   ///     changes. Merging into an existing credential is then not tested, because the default
   ///     implementation depends on versions.
   ///   - offersObservation: Whether the store notifies observers of its changes. If not,
@@ -106,7 +106,7 @@ public struct ContractClause: Sendable, CustomTestStringConvertible {
   /// The rule in words.
   public let testDescription: String
 
-  /// The feature that the rule needs; `nil` if the rule applies to every store.
+  /// The feature that the rule needs; `nil` if it applies to every store.
   let needs: Offer?
 
   /// The contract that the rule is a part of.
@@ -128,18 +128,17 @@ public struct ContractClause: Sendable, CustomTestStringConvertible {
     body = checkOpened
   }
 
-  /// Checks a store that is opened once.
-  ///
-  /// Breaches are recorded as issues of the test that is running.
+  /// Checks a store that is opened once, and records breaches as issues of the running test.
   ///
   /// - Parameter store: The store. It must be empty and unlocked, and not used by anything else.
   /// - Throws: As ``check(_:)-(()->_)``.
   public func check(_ store: any CredentialStore) async throws { try await check { store } }
 
-  /// Checks a store that can be opened several times.
+  /// Checks a store that can be opened several times, and records breaches as issues of the running
+  /// test.
   ///
-  /// Breaches are recorded as issues of the test that is running. Rules about persistence open the
-  /// store a second time, and expect to find what was stored before.
+  /// Rules about persistence open the store a second time, and expect to find what was stored
+  /// before.
   ///
   /// - Parameter open: Opens the store. It must be empty and unlocked when it is opened first, and
   ///   not used by anything else. A store in memory returns the same object each time.
@@ -164,7 +163,6 @@ public struct ContractClause: Sendable, CustomTestStringConvertible {
 struct OpenedStore {
   let store: any CredentialStore
 
-  /// Opens the same store again.
   let open: () throws -> any CredentialStore
 
   let contract: StoreContract
@@ -177,7 +175,6 @@ func password(_ account: String, service: String = "service", group: String = ""
 }
 
 extension CredentialStore {
-  /// Stores text as a secret.
   @discardableResult
   func put(
     _ text: String, _ credential: Credential, mode: StoreMode = .addOrReplace
@@ -188,7 +185,6 @@ extension CredentialStore {
     try put(text, Credential(identity))
   }
 
-  /// Returns the secret as text.
   func text(_ identity: CredentialIdentity) throws -> String? {
     guard let item = try secret(for: identity) else { return nil }
     return item.secret.withBytes { $0.text }
@@ -215,7 +211,7 @@ func expect(
   #expect(error?.code == code, sourceLocation: sourceLocation)
 }
 
-/// Waits up to a minute for a condition that another thread fulfils.
+/// Waits up to a minute until another thread meets a condition.
 func eventually(_ condition: () -> Bool) async throws {
   for _ in 0..<6000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
 }

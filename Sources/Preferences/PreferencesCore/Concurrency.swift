@@ -82,7 +82,7 @@ package final class SignalledWork<Work: PendingWork>: Sendable {
 ///
 /// If another thread is working, or the work itself calls, the caller returns and that thread does
 /// the new work too. No thread waits, so there is no deadlock.
-final class SerialQueue<Work: PendingWork>: Sendable {
+package final class SerialQueue<Work: PendingWork>: Sendable {
   private struct State {
     var work: Work
     var isBusy: Bool
@@ -92,16 +92,16 @@ final class SerialQueue<Work: PendingWork>: Sendable {
   private let state: PosixMutex<State>
 
   /// Creates an idle queue, or a busy one that the caller must continue with ``runRest(_:)``.
-  init(_ work: Work, isBusy: Bool = false) {
+  package init(_ work: Work, isBusy: Bool = false) {
     state = PosixMutex(State(work: work, isBusy: isBusy))
   }
 
-  func add(_ body: (inout Work) -> Void) {
+  package func add(_ body: (inout Work) -> Void) {
     state.withLock { if !$0.hasEnded { body(&$0.work) } }
   }
 
   /// Performs the waiting work, unless another thread is already doing so.
-  func run(_ perform: (Work.Item) -> Void) {
+  package func run(_ perform: (Work.Item) -> Void) {
     let isFree = state.withLock { state in
       guard !state.isBusy else { return false }
       state.isBusy = true
@@ -111,14 +111,14 @@ final class SerialQueue<Work: PendingWork>: Sendable {
   }
 
   /// Performs the waiting work as the working thread, then marks the queue as idle.
-  func runRest(_ perform: (Work.Item) -> Void) {
+  package func runRest(_ perform: (Work.Item) -> Void) {
     while let item = next() { perform(item) }
   }
 
   /// Whether the queue has ended and accepts no more work.
-  var hasEnded: Bool { state.withLock(\.hasEnded) }
+  package var hasEnded: Bool { state.withLock(\.hasEnded) }
 
-  func end() { state.withLock { $0.hasEnded = true } }
+  package func end() { state.withLock { $0.hasEnded = true } }
 
   private func next() -> Work.Item? {
     state.withLock { state in

@@ -180,7 +180,7 @@ public struct PreferenceObserver: Sendable {
   }
 
   /// Returns the values of all observed keys in key order, including listed keys without a value.
-  func values(in preferences: any PreferencesType) -> [(PreferenceKey, PreferenceObject?)] {
+  package func values(in preferences: any PreferencesType) -> [(PreferenceKey, PreferenceObject?)] {
     guard let keys else {
       if let preferences = preferences as? any ExactKeyPreferences {
         return preferences.pairs().sorted { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }

@@ -9,7 +9,7 @@ public import FoundationEssentials
 /// ```swift
 /// try settings.store(.array([.integer(8080), .string("localhost")]), forKey: "listen")
 /// ```
-public enum PreferenceValue: Sendable {
+@nonexhaustive public enum PreferenceValue: Sendable {
   case bool(Bool)
   case integer(Int64)
   /// A whole number that is greater than every `Int64`; a smaller one is stored as an integer.
@@ -52,25 +52,31 @@ extension PreferenceValue {
     package let type: Any.Type
   }
 
-  /// Takes a value of any type, as stores keep it; `nil` if they cannot.
+  /// Takes a value of any type, as stores keep it.
   ///
   /// Text of any type is a string, a number an integer or a `Double` with the same value, and an
   /// object of Foundation the value of Swift for which it stands. A `nil` in a dictionary is left out.
-  public init?(_ object: PreferenceObject) {
-    try? self.init(storing: object)
+  ///
+  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/unstorable`` if the value, or one in
+  ///   it, is of another type, or if it is nested deeper than 200.
+  public init(object: PreferenceObject) throws(PreferencesError) {
+    do throws(Unstorable) { try self.init(storing: object) } catch {
+      throw .unstorable(error.type)
+    }
   }
 
   /// Takes a value of any type, as stores keep it.
-  package init(storing object: Any) throws(Unstorable) {
-    try self.init(object, depth: 0)
-  }
+  package init(storing object: Any) throws(Unstorable) { try self.init(object, depth: 0) }
+
+  /// Takes a value of any type, as stores keep it; `nil` if they cannot.
+  package init?(_ object: Any) { try? self.init(storing: object) }
 
   /// Takes the value of a key; `nil` for none, which removes the key.
   package static func stored(
     _ object: PreferenceObject?, forKey key: PreferenceKey
   ) throws(PreferencesError) -> PreferenceValue? {
     guard let object = unwrapped(object) else { return nil }
-    do throws(Unstorable) { return try PreferenceValue(object, depth: 0) } catch {
+    do throws(Unstorable) { return try PreferenceValue(storing: object) } catch {
       throw .unstorable(error.type, forKey: key)
     }
   }
@@ -422,4 +428,26 @@ extension PreferenceValue: Hashable {
   }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(encoded) }
+}
+
+// MARK: - Literals
+
+extension PreferenceValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
+  ExpressibleByDictionaryLiteral
+{
+  public init(stringLiteral text: String) { self = .string(text) }
+
+  public init(integerLiteral number: Int64) { self = .integer(number) }
+
+  public init(floatLiteral number: Double) { self = .double(number) }
+
+  public init(booleanLiteral truth: Bool) { self = .bool(truth) }
+
+  public init(arrayLiteral elements: PreferenceValue...) { self = .array(elements) }
+
+  /// Creates a dictionary; if a key is repeated, its last value counts.
+  public init(dictionaryLiteral elements: (PreferenceKey, PreferenceValue)...) {
+    self = .dictionary(Dictionary(elements) { _, last in last })
+  }
 }

@@ -179,10 +179,10 @@ extension PreferencesError {
 }
 
 extension PreferencesError {
-  package static func unstorable(_ type: Any.Type, forKey key: PreferenceKey) -> Self {
+  package static func unstorable(_ type: Any.Type, forKey key: PreferenceKey? = nil) -> Self {
     Self(
       .unstorable,
-      "the value of the key '\(key)' is of type \(type), or has one in it, which cannot be stored; "
+      "the value\(key.map { " of the key '\($0)'" } ?? "") is of type \(type), or has one in it, which cannot be stored; "
         + "store its raw value or its encoding")
   }
 

@@ -149,7 +149,7 @@ extension PreferencesType {
 
   /// Returns the text of a key.
   public func string(forKey key: PreferenceKey) -> String? {
-    PreferenceConversion(object(forKey: key)).string
+    PreferenceText.of(object(forKey: key))
   }
 
   /// Returns the array of a key.
@@ -169,22 +169,22 @@ extension PreferencesType {
 
   /// Returns the integer of a key.
   public func integer(forKey key: PreferenceKey) -> Int {
-    PreferenceConversion(object(forKey: key)).integer
+    PreferenceValue(reading: object(forKey: key)).integer
   }
 
   /// Returns the number of a key, in single precision.
   public func float(forKey key: PreferenceKey) -> Float {
-    PreferenceConversion(object(forKey: key)).float
+    PreferenceValue(reading: object(forKey: key)).float
   }
 
   /// Returns the number of a key.
   public func double(forKey key: PreferenceKey) -> Double {
-    PreferenceConversion(object(forKey: key)).double
+    PreferenceValue(reading: object(forKey: key)).double
   }
 
   /// Returns the truth value of a key.
   public func bool(forKey key: PreferenceKey) -> Bool {
-    PreferenceConversion(object(forKey: key)).bool
+    PreferenceValue(reading: object(forKey: key)).bool
   }
 
   /// Returns the bytes of a key.
@@ -192,7 +192,7 @@ extension PreferencesType {
 
   /// Returns the URL of a key.
   public func url(forKey key: PreferenceKey) -> URL? {
-    PreferenceConversion(object(forKey: key)).url
+    PreferenceValue(reading: object(forKey: key)).url
   }
 
   /// Returns the object whose archive is the value of a key.

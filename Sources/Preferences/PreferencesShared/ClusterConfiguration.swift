@@ -6,12 +6,12 @@ package import PrephirencesSystem
 internal import SystemPackage
 
 extension SharingConfiguration {
-  /// Returns the configuration with what its address leaves open: in `etcd+https:///prefix`, the
-  /// variables `ETCDCTL_…` name the endpoints, and the files and the user that are not set.
+  /// Completes an address without endpoints, `etcd+https:///prefix`, from the variables
+  /// `ETCDCTL_…`.
   ///
-  /// They say nothing of an address with endpoints, which would get the name and certificate of
-  /// another cluster otherwise. They count when somebody names the address, and never later: what is
-  /// saved has all of it, so that no environment sends preferences or a password elsewhere.
+  /// An address with endpoints ignores the variables: they could add the name and certificate of
+  /// another cluster. They are read once, when somebody names the address. The saved configuration
+  /// is complete, so no environment can later send preferences or a password elsewhere.
   package func completed(
     by environment: EnvironmentVariables = .process
   ) throws(PreferencesError) -> SharingConfiguration {
@@ -35,7 +35,7 @@ extension SharingConfiguration {
     return completed
   }
 
-  /// The hosts with their ports, as an address has them.
+  /// Returns the hosts with their ports, as they appear in an address.
   private static func hosts(
     _ scheme: String, _ prefix: String, _ environment: EnvironmentVariables
   ) throws(PreferencesError) -> String {
@@ -52,8 +52,8 @@ extension SharingConfiguration {
       if host.hasSuffix("/") { host.removeLast() }
       guard !host.isEmpty, !host.contains("/"), !host.contains("@") else {
         throw .unusable(
-          "ETCDCTL_ENDPOINTS has an endpoint that is not a host with a port, or does not begin with "
-            + scheme)
+          "ETCDCTL_ENDPOINTS has an endpoint that is not a host with a port, or does not begin "
+            + "with \(scheme)")
       }
       hosts.append(String(host))
     }
@@ -78,7 +78,7 @@ extension SharingConfiguration {
     return name
   }
 
-  /// The path of a variable, from the root: other programs read it in other folders.
+  /// The absolute path in a variable: other programs would read a relative one in other folders.
   private static func path(
     _ variable: String, _ environment: EnvironmentVariables
   ) throws(PreferencesError) -> String? {
@@ -110,10 +110,10 @@ extension SharingConfiguration {
     return (client, prefix + (store ?? suiteName) + "/")
   }
 
-  /// The name that the store has of this machine.
+  /// What the store calls this machine.
   package var machineName: String { machine ?? MachineRow.hostName }
 
-  /// What the file of the preferences must know.
+  /// The settings that are written into the file of preferences.
   package var settings: SharingSettings {
     var settings = SharingSettings()
     if let quotaKeys { settings.quota.keys = quotaKeys }
@@ -123,7 +123,7 @@ extension SharingConfiguration {
     return settings
   }
 
-  /// Everything by which a worker reaches the store.
+  /// Identifies the store, its endpoints and its user.
   private var place: String {
     [
       address, store, certificateAuthority, certificate, key, user, passwordFile,
@@ -131,7 +131,7 @@ extension SharingConfiguration {
     ].map { $0 ?? "" }.joined(separator: "\n")
   }
 
-  /// Fails if the fields do not fit each other.
+  /// Fails if fields contradict each other.
   func check() throws(PreferencesError) {
     let address = try Self.address(address)
     let reason: String? =
@@ -151,7 +151,8 @@ extension SharingConfiguration {
       } else if let proxy, Self.hasPassword(proxy) {
         "the field 'proxy' has a password in it"
       } else if proxy != nil, !address.usesTLS {
-        "the field 'proxy' needs an address with etcd+https: without TLS nothing leaves this machine"
+        "the field 'proxy' needs an address with etcd+https: without TLS nothing leaves this "
+          + "machine"
       } else if quotaKeys.map({ $0 < 1 }) ?? false {
         "the field 'quotaKeys' is less than 1"
       } else if quotaBytes.map({ $0 < 1 }) ?? false {
@@ -178,7 +179,7 @@ extension SharingConfiguration {
 }
 
 extension SharingConfiguration {
-  /// Returns how the password is read, each time that it is needed.
+  /// Returns a closure that reads the password; it is called each time the password is needed.
   func password(
     _ environment: EnvironmentVariables
   ) throws(PreferencesError) -> @Sendable () throws -> [UInt8] {
@@ -195,15 +196,15 @@ extension SharingConfiguration {
 
 /// A file with a password.
 ///
-/// It may belong to root. Nobody else may be able to read it, except a group those of the system's
-/// credentials of a service.
+/// It may belong to root. Nobody else may read it, except a group if systemd provides the file as
+/// the credential of a service.
 struct PasswordFile {
   let path: String
   let environment: EnvironmentVariables
 
   private static let greatestSize = 65_536
 
-  /// Reads the password, without the end of its line.
+  /// Reads the password without its trailing line break.
   func contents() throws -> [UInt8] {
     var bytes: [UInt8]
     do throws(FileError) {
@@ -237,14 +238,14 @@ struct PasswordFile {
     }
   }
 
-  /// Whether the system gives the file to this service, with permissions for a group.
+  /// Whether systemd provides the file to this service, readable by a group.
   private func isCredential(_ file: TrustedPath) throws(FileError) -> Bool {
     guard let folder = try environment.absolutePath("CREDENTIALS_DIRECTORY") else { return false }
     return try file.path.hasPrefix(TrustedPath(resolving: folder).path + "/")
   }
 }
 
-/// How this program reads references to passwords.
+/// Reads references to passwords with the closure that this program has set.
 final class PasswordReferences: Sendable {
   static let shared = PasswordReferences()
 
@@ -258,13 +259,13 @@ final class PasswordReferences: Sendable {
     guard let reader = reader.withLock({ $0 }) else {
       throw EtcdError(
         .passwordUnavailable,
-        "this program does not read the password at \(reference); run 'prefs sync run', which does, "
-          + "or call SharedPreferences.readReferences")
+        "this program does not read the password at \(reference); run 'prefs sync run', which "
+          + "does, or call SharedPreferences.readReferences")
     }
     do {
       return try reader(reference)
     } catch {
-      // Its text could contain the password.
+      // The text of the error could contain the password.
       throw EtcdError(
         .passwordUnavailable,
         "the password at \(reference) cannot be read: "

@@ -4,12 +4,12 @@ internal import PrephirencesEtcd
 internal import PrephirencesSystem
 internal import SystemPackage
 
-/// Asks the program's closure how conflicts end.
+/// Asks the program's closure to decide conflicts.
 struct ConflictResolver {
   let core: SyncCore
   let resolver: SyncWorker.Resolver
 
-  /// When to ask again about a conflict that was not decided.
+  /// When to ask again about an undecided conflict.
   private struct Retry {
     var backoff = Backoff(from: .seconds(1), to: .seconds(60))
     var time = ContinuousClock.now
@@ -34,7 +34,7 @@ struct ConflictResolver {
         retry.time = .now + retry.backoff.delay()
         retries[conflict.token] = retry
       }
-      // What was not decided is tried again, but not without a rest.
+      // Ask again about undecided conflicts, but only after a pause.
       let next = retries.values.map(\.time).min()
       signals.wait(next.map { ContinuousClock.now.duration(to: $0) }) { now in
         now.isStopping || now.wakes != wakes || now.fileChanges != state.fileChanges
@@ -42,10 +42,10 @@ struct ConflictResolver {
     }
   }
 
-  /// Whether the conflict is decided; otherwise the file says why, if it can.
+  /// Returns whether the conflict is decided; if not, the file records why, if possible.
   private func decide(_ conflict: ReplicaConflict) -> Bool {
     let decision: ReplicaDecision
-    // The closure may take its time.
+    // The closure may take long, so this thread is not hung.
     signals.rest()
     defer { signals.advance() }
     do {
@@ -75,7 +75,7 @@ struct ConflictResolver {
   }
 }
 
-/// What the server allows the user to change.
+/// Which keys the server lets the user change.
 struct WriteRights {
   private let session: SyncSession
   private var known: (isAllowed: Bool, end: ContinuousClock.Instant)?
@@ -93,7 +93,7 @@ struct WriteRights {
     var isAllowed = try isAllowed(row)
     if !isAllowed {
       try checkReading()
-      // The role may have been granted between the two.
+      // The role may have been granted between the two calls.
       isAllowed = try self.isAllowed(row)
     }
     if state.isReadOnly == isAllowed { try session.replica.setReadOnly(!isAllowed) }
@@ -130,9 +130,9 @@ struct WriteRights {
 }
 
 extension EtcdClient {
-  /// Fails if the user may not change keys.
+  /// Fails if the user may not change the keys.
   ///
-  /// It asks by a transaction that is never performed: its rights are checked all the same.
+  /// It sends a transaction whose compares cannot hold: etcd checks its rights all the same.
   func requireRights(
     toPut keys: [[UInt8]], _ layout: StoreLayout, deadline: Deadline,
     cancellation: EtcdCancellation? = nil
@@ -144,7 +144,7 @@ extension EtcdClient {
     _ = try perform(transaction, deadline: deadline, cancellation: cancellation)
   }
 
-  /// Gives a store an identity, unless another machine does so first; reading shows which it has.
+  /// Gives the store an identity unless another machine does so first; read the store to see which.
   func createIdentity(
     of layout: StoreLayout, deadline: Deadline, cancellation: EtcdCancellation? = nil
   ) throws {
@@ -157,15 +157,15 @@ extension EtcdClient {
   }
 }
 
-/// Removes from the server the rows of keys that were removed long ago, if there are too many.
+/// Removes the rows of long-removed keys from the server, if there are too many.
 struct RemovalCollection {
   private let session: SyncSession
 
-  /// How many changes were sent since the last look.
+  /// How many changes were sent since the last collection.
   private var changes = 0
   private var isDue = true
 
-  /// How many rows are removed at once; each is a compare and an operation.
+  /// How many rows are removed at once: each needs one compare and one operation.
   private static let pieceCount = 100
 
   init(_ session: SyncSession) { self.session = session }
@@ -182,7 +182,7 @@ struct RemovalCollection {
       let found = try session.replica.removalsToCollect(above: session.options.greatestRemovals)
       guard let found, let revision = try remove(found.rows.prefix(Self.pieceCount), identity)
       else { return }
-      // The file forgets them when the receiver has them.
+      // The file forgets them once the receiver has them.
       let isKnown = session.signals.wait(.seconds(10)) {
         $0.isOver || !$0.isInStep || $0.received >= revision
       }
@@ -190,8 +190,8 @@ struct RemovalCollection {
     }
   }
 
-  /// The revision of the collection; `nil` if the rows were changed, or collected by another
-  /// machine.
+  /// Returns the revision of the collection, or `nil` if the rows have changed or another machine
+  /// has collected them.
   private func remove(_ rows: ArraySlice<SharedRow>, _ identity: [UInt8]) throws -> Int64? {
     let layout = session.layout
     let known = session.floorRow
@@ -211,18 +211,18 @@ struct RemovalCollection {
       session.floorRow = StoreRow.floor(floor)
       return answer.header.revision
     } catch let error as EtcdError where error.mayHaveHappened || error.code == .permissionDenied {
-      // The receiver sees whether it has happened.
+      // The receiver sees whether the removal has happened.
       return nil
     }
   }
 }
 
 extension SharedReplica {
-  /// Returns the same file with a connection of its own, as another process has.
+  /// Returns the same file with its own connection, as another process would have.
   ///
-  /// What is read on the first connection meanwhile does not wait.
+  /// Reads on the first connection don't wait for it.
   func onOwnConnection() throws(PreferencesError) -> SharedReplica {
-    // Connections are shared by those who are equally patient.
+    // Connections with the same timeout are shared, so this timeout is unusual.
     let other = DurablePreferences(
       suiteName: preferences.suiteName,
       folder: FilePath(try filePath()).removingLastComponent().string,

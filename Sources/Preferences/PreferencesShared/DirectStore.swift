@@ -5,16 +5,16 @@ package import PreferencesDurable
 package import PrephirencesEtcd
 package import PrephirencesSystem
 
-/// A shared store that is read and changed where the server has it, without a copy on this machine.
+/// Reads and changes a shared store on the server, without a copy on this machine.
 ///
-/// Its calls block, at most for ``timeout``.
+/// Each call blocks for ``timeout`` at most.
 package final class DirectStore: Sendable {
-  /// How long a call tries: as long as a cluster takes to find a new leader, and more.
+  /// The longest time of a call: more than a cluster needs to elect a leader.
   package static let timeout: Duration = .seconds(20)
 
   let client: EtcdClient
   let layout: StoreLayout
-  /// The name that the store gets of this machine with a change.
+  /// The name of this machine, sent with each change.
   let machine: String
   let timeout: Duration
 
@@ -31,36 +31,35 @@ package final class DirectStore: Sendable {
   /// Whether somebody has begun to use the store.
   package func exists() throws(PreferencesError) -> Bool { try identity() != nil }
 
-  /// Returns the value of a key, in one round trip; `nil` if there is none.
+  /// Returns the value of a key in one round trip, or `nil` if there is none.
   package func fetchValue(
     forKey key: PreferenceKey
   ) throws(PreferencesError) -> PreferenceValue? {
     try row(key, Deadline(after: timeout))?.storedValue()
   }
 
-  /// Returns all keys with their values that can be read, all at one revision, and why others cannot.
+  /// Returns all readable keys with their values, at one revision, and the errors of the others.
   package func fetchReadablePairs() throws(PreferencesError) -> ReadablePairs {
     ReadablePairs(try snapshot(Deadline(after: timeout)).rows)
   }
 
-  /// Returns all keys with their values, all at one revision.
+  /// Returns all keys with their values, at one revision.
   package func fetchPairs() throws(PreferencesError) -> [(PreferenceKey, PreferenceValue)] {
     try fetchReadablePairs().complete()
   }
 
-  /// Whether the cluster asks nobody for a password; `nil` before the first call, or if that is not
-  /// known.
+  /// Whether the cluster needs no password; `nil` before the first call, or if that is unknown.
   package var isWithoutAuthentication: Bool? { client.isWithoutAuthentication }
 
-  /// What a copy is compared with: the rows of all keys, the revision of the last change of the store,
-  /// which is 0 if it has no rows, and the row `id`.
+  /// What a local copy is compared with: the row of each key, the row `id`, and the revision of the
+  /// store's last change, which is 0 without rows.
   package struct Contents: Sendable {
     package var rows: [[UInt8]: SharedRow] = [:]
     package var revision: Int64 = 0
     package var identity: [UInt8]?
   }
 
-  /// Returns everything that the store has, at one revision.
+  /// Returns everything in the store, at one revision.
   package func contents(_ deadline: Deadline) throws(PreferencesError) -> Contents {
     try reporting {
       var contents = Contents()
@@ -82,9 +81,9 @@ package final class DirectStore: Sendable {
 
   /// Performs reads and changes as one.
   ///
-  /// If somebody else changes the same keys meanwhile, the closure is called again. More than
-  /// ``DirectCommit/greatestKeys`` changed keys are sent in pieces: if that fails, some may have been
-  /// sent.
+  /// The closure is called again if another writer changes the same keys meanwhile. More than
+  /// ``DirectCommit/greatestKeys`` changed keys are sent in pieces. If a piece fails, earlier ones
+  /// may have been sent.
   package func change(
     asOne: Bool = false, isRehearsal: Bool = false, _ body: (DirectTransaction) throws -> Void
   ) throws {
@@ -104,8 +103,7 @@ package final class DirectStore: Sendable {
     }
   }
 
-  /// Performs calls of the server, to read or to change, and reports their failures; a refusal names the
-  /// user and the store.
+  /// Performs calls of the server; a refusal names the user and the store.
   func reporting<Result>(
     ofChange isChange: Bool = false, _ body: () throws -> Result
   ) throws(PreferencesError) -> Result {
@@ -116,7 +114,7 @@ package final class DirectStore: Sendable {
     }
   }
 
-  /// Returns a failure of the server, to read or to change.
+  /// Converts a failure of the server into an error of preferences.
   func described(_ error: EtcdError, ofChange isChange: Bool = false) -> PreferencesError {
     guard error.code == .permissionDenied else { return PreferencesError(error) }
     let user = client.configuration.user
@@ -124,7 +122,7 @@ package final class DirectStore: Sendable {
       .accessDenied, isChange ? layout.noChange(by: user) : layout.noRights(of: user))
   }
 
-  /// Returns the row `id`; `nil` if nobody has begun to use the store.
+  /// Returns the row `id`, or `nil` if nobody has begun to use the store.
   package func identity(_ deadline: Deadline? = nil) throws(PreferencesError) -> [UInt8]? {
     let deadline = deadline ?? Deadline(after: timeout)
     return try reporting { try client.range(.one(layout.identity), deadline: deadline) }
@@ -139,7 +137,7 @@ package final class DirectStore: Sendable {
     }
   }
 
-  /// Returns the rows of all keys, and the revision at which the server had them.
+  /// Returns the rows of all keys, and their revision.
   func snapshot(
     _ deadline: Deadline
   ) throws(PreferencesError) -> (rows: [SharedRow], revision: Int64) {
@@ -152,7 +150,7 @@ package final class DirectStore: Sendable {
     }
   }
 
-  /// Returns the row of a key; `nil` if the key is not text, and so not one of this store's.
+  /// Returns the row of a key, or `nil` if the key is not UTF-8, and so not a key of this store.
   func sharedRow(_ row: EtcdRow) -> SharedRow? {
     let name = row.key.dropFirst(layout.key("").count)
     guard let key = String(validating: name, as: UTF8.self) else { return nil }
@@ -174,7 +172,7 @@ extension ReadablePairs {
 }
 
 extension SharedRow {
-  /// Returns the value; `nil` if the key was removed.
+  /// Returns the value, or `nil` if the key was removed.
   package func storedValue() throws(PreferencesError) -> PreferenceValue? {
     switch content {
     case .value(let value): return value
@@ -195,7 +193,7 @@ extension PreferencesError {
   }
 }
 
-/// Performs calls of the server, and reports their failures as errors of preferences.
+/// Performs calls of the server, and converts their failures into errors of preferences.
 func reporting<Result>(_ body: () throws -> Result) throws(PreferencesError) -> Result {
   do {
     return try body()
@@ -206,18 +204,19 @@ func reporting<Result>(_ body: () throws -> Result) throws(PreferencesError) -> 
   }
 }
 
-/// A machine that uses a store, as it says itself.
+/// A machine that uses a store, as it describes itself.
 package struct StoreMachine: Sendable {
   package let tag: WriterTag
   package let row: MachineRow
-  /// When it was in touch with the store, or changed something, by its own clock.
+  /// When it last used the store, by its own clock.
   package let contact: Date
 }
 
 extension DirectStore {
-  /// Returns the machines of the store, in the order of their names.
+  /// Returns the machines of the store, sorted by name.
   ///
-  /// Of machines without a copy, the last of each name is listed, unless one with a copy has the name.
+  /// Of the machines without a copy, each name is listed once, with its newest row. It is left out
+  /// if a machine with a copy has the same name.
   package func machines() throws(PreferencesError) -> [StoreMachine] {
     let deadline = Deadline(after: timeout)
     var found = try allMachines(deadline)
@@ -238,7 +237,7 @@ extension DirectStore {
       }
       _ = try client.snapshot(layout.machines, deadline: deadline) { page in
         for stored in page {
-          // What a newer release says stays, and is not understood.
+          // A row of a newer release is unknown here, and stays.
           guard case .machine(let tag) = layout.name(of: stored.key),
             let row = MachineRow(stored.value)
           else { continue }
@@ -250,8 +249,8 @@ extension DirectStore {
     }
   }
 
-  /// Removes what a machine says of itself, also what it said without a copy, which it says with each
-  /// change; if it is still there, it says so again.
+  /// Removes the rows of a machine, also those that it wrote without a copy; a machine that is
+  /// still running writes a row again.
   package func forget(_ machine: StoreMachine) throws(PreferencesError) {
     let deadline = Deadline(after: timeout)
     let all = try allMachines(deadline).filter { other in

@@ -8,7 +8,7 @@ internal import PrephirencesSystem
 package struct StoreTransaction: Sendable {
   package struct Change: Sendable {
     package let key: PreferenceKey
-    /// The rows before and after; `nil` if there was none.
+    /// The rows before and after, or `nil` if there was none.
     package let old: SharedRow?
     package let new: SharedRow?
   }
@@ -16,27 +16,27 @@ package struct StoreTransaction: Sendable {
   package let revision: Int64
   package var changes: [Change]
 
-  /// When it was made by the clock of its machine; `nil` if that is not known.
+  /// When it was made, by the clock of its machine; `nil` if unknown.
   package var date: Date?
-  /// Who has made it; `nil` if another tool than this package has.
+  /// Who has made it; `nil` if a tool other than this package has.
   package var writer: WriterTag?
-  /// What the machine of the writer was called then, as it says itself.
+  /// The name that the writer's machine had then, as it says itself.
   package var machine: String?
-  /// The same of those who have made the changes that the writer has only sent again.
+  /// The names of the machines whose changes the writer has sent again.
   package var originalMachines: [WriterTag: String] = [:]
 
-  /// Whether the server still has what was there before.
+  /// Whether the server still has the rows from before.
   package let hasOld: Bool
 }
 
 extension DirectStore {
-  /// Keys that were changed again, so that a transaction was not taken back.
+  /// The keys that were changed since, so that the transaction was not reverted.
   package struct ChangedSince: Error {
-    /// The rows that they have now; `nil` if it was deleted.
+    /// The current rows; `nil` if a row was deleted.
     package let keys: [(key: PreferenceKey, row: SharedRow?)]
   }
 
-  /// Sets each key of a transaction to what it had before, if none was changed since; all or nothing.
+  /// Restores the values from before a transaction, if no key was changed since; all or nothing.
   package func revert(_ reverted: StoreTransaction, isRehearsal: Bool = false) throws {
     try change(asOne: true, isRehearsal: isRehearsal) { transaction in
       var changed: [(key: PreferenceKey, row: SharedRow?)] = []
@@ -64,11 +64,11 @@ package final class DirectTransaction {
   private let store: DirectStore
   private let deadline: Deadline
 
-  /// The rows that were read, by the bytes of their keys.
+  /// The rows that were read, by the UTF-8 of their keys.
   private var rows: [[UInt8]: SharedRow?] = [:]
   private var hasAllRows = false
 
-  /// The changes, in their order, by the bytes of their keys.
+  /// The changes, by the UTF-8 of their keys.
   private var changed: [[UInt8]: (key: PreferenceKey, value: PreferenceValue?)] = [:]
   private var order: [[UInt8]] = []
 
@@ -77,7 +77,7 @@ package final class DirectTransaction {
     self.deadline = deadline
   }
 
-  /// Returns the value of a key, as the transaction has it; `nil` if there is none.
+  /// Returns the value of a key as this transaction sees it, or `nil` if there is none.
   package func fetchValue(
     forKey key: PreferenceKey
   ) throws(PreferencesError) -> PreferenceValue? {
@@ -85,12 +85,12 @@ package final class DirectTransaction {
     return try row(key)?.storedValue()
   }
 
-  /// Returns all keys with their values that can be read, as the transaction has them, and why others
-  /// cannot.
+  /// Returns all readable keys with their values as this transaction sees them, and the errors of
+  /// the others.
   package func fetchReadablePairs() throws(PreferencesError) -> ReadablePairs {
     if !hasAllRows {
       for row in try store.snapshot(deadline).rows {
-        // What was read before is what the changes are based on.
+        // The changes are based on the rows that were read first.
         let bytes = Array(row.key.utf8)
         if rows[bytes] == nil { rows[bytes] = .some(row) }
       }
@@ -124,7 +124,7 @@ package final class DirectTransaction {
     return changes
   }
 
-  /// Returns the row of a key, on which a change of it is based.
+  /// Returns the row that a change of the key is based on.
   func row(_ key: PreferenceKey) throws(PreferencesError) -> SharedRow? {
     let bytes = Array(key.utf8)
     if let row = rows[bytes] { return row }
@@ -135,7 +135,7 @@ package final class DirectTransaction {
   }
 }
 
-/// Sends changes to a shared store, as a writer of its own that is forgotten after a day.
+/// Sends changes to a shared store, under a writer's tag that the server forgets after a day.
 final class DirectCommit {
   static let greatestKeys = 100
   static let greatestBytes = 512 << 10
@@ -149,9 +149,9 @@ final class DirectCommit {
   private var lease: Int64?
   private var number: Int64 = 0
   private var writerRow: [UInt8]?
-  /// The life of the server, by the row `id`.
+  /// The life of the server, from the row `id`.
   private var life: Int64 = 0
-  /// Whether the next transaction says which machine this is, as the first one does.
+  /// Whether the next transaction names this machine; only the first one does.
   private var namesMachine = true
 
   init(_ store: DirectStore, _ deadline: Deadline) {
@@ -173,13 +173,13 @@ final class DirectCommit {
     return true
   }
 
-  /// Fails as changes would, without making them.
+  /// Fails as the changes would, without making them.
   func rehearse(_ changes: [DirectTransaction.Change], asOne: Bool) throws {
     guard !changes.isEmpty else { return }
     try check(changes, asOne: asOne)
     _ = try knownIdentity()
     let (client, layout) = (store.client, store.layout)
-    // The rights for a piece are those for all, unless a role opens single keys.
+    // The rights for one piece are those for all, unless a role allows single keys.
     let keys =
       [layout.writer(writer)] + changes.prefix(SharedBatch.greatestKeys).map { layout.key($0.key) }
     do {
@@ -220,7 +220,7 @@ final class DirectCommit {
       key: change.key, value: change.value, writer: writer, number: number + 1, life: life)
   }
 
-  /// Returns the first changes, as many as one transaction takes, or all of them.
+  /// Returns as many of the first changes as one transaction takes, or all of them.
   private func piece(
     of changes: ArraySlice<DirectTransaction.Change>, isWhole: Bool
   ) throws -> [SharedBatch.Change] {
@@ -253,7 +253,7 @@ final class DirectCommit {
     do {
       answer = try settled { try store.client.perform(transaction, deadline: $0) }
     } catch let error as PreferencesError where error.code == .accessDenied && namesMachine {
-      // The user may be allowed to change some keys only.
+      // The user may be allowed to change these keys only.
       namesMachine = false
       return try send(changes, identity)
     }
@@ -262,7 +262,7 @@ final class DirectCommit {
     case .committed: break
     case .changed: return false
     case .foreign:
-      // The server was restored, and a machine has noticed meanwhile.
+      // The server was restored, and another machine has noticed that.
       guard let now = try store.identity(deadline), StoreIdentity.isSame(now, identity) else {
         throw otherStore
       }
@@ -278,7 +278,7 @@ final class DirectCommit {
 
   // MARK: - The store and the writer
 
-  /// Returns the row `id`; `nil` if there is no store yet.
+  /// Returns the row `id`, or `nil` if there is no store yet.
   private func knownIdentity() throws -> [UInt8]? {
     if let identity = try store.identity(deadline) { return identity }
     let values = try store.reporting {
@@ -288,7 +288,7 @@ final class DirectCommit {
     return nil
   }
 
-  /// Returns the row `id`, which the first writer of a store makes.
+  /// Returns the row `id`; the first writer of a store creates it.
   private func identity() throws -> [UInt8] {
     if let identity = try knownIdentity() { return identity }
     let (client, layout) = (store.client, store.layout)
@@ -307,7 +307,7 @@ final class DirectCommit {
 
   private func grantedLease() throws -> Int64 {
     if let lease { return lease }
-    // A lease too many ends by itself.
+    // An unused lease expires.
     let granted = try settled { deadline in
       try store.client.grantLease(seconds: Self.day, deadline: deadline)
     }
@@ -322,7 +322,7 @@ final class DirectCommit {
         "the shared store was removed or replaced meanwhile, or its rows are not its own"))
   }
 
-  /// Returns a failure before which nothing, or a known part, was changed.
+  /// Adds to a failure what was changed before it: nothing, or a known part.
   private func unchanged(_ error: PreferencesError) -> PreferencesError {
     let outcome = number == 0 ? "nothing was changed" : "only a part was changed"
     return PreferencesError(error.code, "\(error.message); \(outcome)")

@@ -3,21 +3,21 @@ internal import PreferencesDurable
 internal import PrephirencesEtcd
 package import PrephirencesSystem
 
-/// Follows a shared store on a thread of its own, without a copy on this machine.
+/// Watches a shared store on its own thread, without a copy on this machine.
 package final class DirectWatch: Sendable {
-  /// How long a cluster may be unreachable before watching fails.
+  /// How long the cluster may be unreachable before the watch fails.
   private static let timeout: Duration = .seconds(60)
 
   private let store: DirectStore
-  /// The bytes of the keys; `nil` for all.
+  /// The UTF-8 of the keys, or `nil` for all.
   private let keys: Set<[UInt8]>?
   private let changed: @Sendable (PreferenceChange) -> Void
   private let unreadable: @Sendable (PreferenceKey, PreferencesError) -> Void
   private let cancellation = EtcdCancellation()
 
-  /// Begins to watch, after the first reading.
+  /// Starts watching after the first read.
   ///
-  /// `keys` is `nil` for all.
+  /// `keys` is `nil` for all keys.
   package init(
     _ store: DirectStore, keys: [PreferenceKey]?, initial: Bool, until end: Deadline? = nil,
     failed: @escaping @Sendable (PreferencesError) -> Void,
@@ -52,7 +52,9 @@ package final class DirectWatch: Sendable {
   /// Ends watching.
   package func cancel() { cancellation.cancel() }
 
-  /// What was reported last.
+  /// The values that were reported last.
+  ///
+  /// Unchecked because preference values do not change in place.
   private struct Known: Sendable {
     var revision: Int64
     var values: [[UInt8]: (key: PreferenceKey, value: PreferenceValue?)] = [:]
@@ -60,7 +62,7 @@ package final class DirectWatch: Sendable {
 
   private func isMeant(_ row: SharedRow) -> Bool { keys?.contains(Array(row.key.utf8)) ?? true }
 
-  /// Follows the changes until watching is cancelled, or fails for long.
+  /// Follows the changes until the watch is cancelled, or fails for ``timeout``.
   private func follow(_ start: Known) throws {
     var known = start
     var end = Deadline(after: Self.timeout)
@@ -81,7 +83,7 @@ package final class DirectWatch: Sendable {
           known.revision = max(known.revision, events.header.revision)
         }
       } catch {
-        // After a lost connection, the server may be another or older one.
+        // After a lost connection, the server may be another one, or restored.
         isBehind = true
         if hasBegun { end = Deadline(after: Self.timeout) }
         guard Self.passes(error), !end.hasPassed else { throw error }
@@ -90,7 +92,7 @@ package final class DirectWatch: Sendable {
     }
   }
 
-  /// Whether a failure may be over by itself.
+  /// Whether a failure may be temporary.
   private static func passes(_ error: any Error) -> Bool {
     switch error {
     case let error as EtcdError:
@@ -100,7 +102,7 @@ package final class DirectWatch: Sendable {
     }
   }
 
-  /// Reports what has changed while the server's history was lost.
+  /// Reports what has changed in the part of the history that the server has compacted.
   private func reread(_ known: inout Known) throws {
     let (rows, revision) = try store.snapshot(Deadline(after: DirectStore.timeout))
     var gone = known.values
@@ -117,7 +119,7 @@ package final class DirectWatch: Sendable {
     if let value = readable(row) { report(row.key, value, &known) }
   }
 
-  /// Returns the value of a row; `nil` if it cannot be read, which is reported.
+  /// Returns the value of a row, or reports why it cannot be read and returns `nil`.
   private func readable(_ row: SharedRow) -> PreferenceValue?? {
     do throws(PreferencesError) {
       return .some(try row.storedValue())

@@ -3,9 +3,9 @@ internal import PreferencesDurable
 
 /// The changes that come from other machines, as an asynchronous sequence.
 ///
-/// A reader that is slower than the changes gets neighbours of one reason as one change; no key is
-/// lost. The observation starts with the sequence, and ends when the sequence and its iterators are
-/// destroyed. Several iterators share the changes.
+/// If the reader is slow, consecutive changes with the same reason arrive as one change, without
+/// losing a key. Observation starts with the sequence, and ends when the sequence and its iterators
+/// are destroyed. Iterators share the changes.
 public struct ExternalChanges: AsyncSequence, Sendable {
   /// The changes that were delivered together.
   public typealias Element = SharedPreferences.ExternalChange
@@ -17,9 +17,9 @@ public struct ExternalChanges: AsyncSequence, Sendable {
 
   init(of store: SharedStore) { source = Source(of: store) }
 
-  /// Creates an iterator, which waits for the changes.
+  /// Creates an iterator.
   ///
-  /// - Returns: The iterator.
+  /// - Returns: The iterator; each change is delivered to one of them.
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(source: source, signals: source.changes.signals.makeAsyncIterator())
   }
@@ -42,7 +42,7 @@ public struct ExternalChanges: AsyncSequence, Sendable {
 }
 
 extension ExternalChanges {
-  /// The observation, and the changes that have not been read.
+  /// The observation, and the unread changes.
   final class Source: Sendable {
     let changes = SignalledWork(GroupedChanges())
     private let observation: PreferenceObservation
@@ -55,13 +55,13 @@ extension ExternalChanges {
   }
 }
 
-/// Changes of other machines, of which neighbours with the same reason are one.
+/// Changes of other machines; consecutive ones with the same reason are merged.
 struct GroupedChanges: PendingWork {
   typealias Change = SharedPreferences.ExternalChange
 
   private var groups: [Group] = []
 
-  /// One change as it grows: each key is looked up once, however many there are.
+  /// One change while keys are added to it: each key is looked up once.
   private struct Group {
     let reason: Change.Reason
     var keys: [PreferenceKey] = []
@@ -75,7 +75,7 @@ struct GroupedChanges: PendingWork {
     var change: Change { Change(reason: reason, keys: keys, lostValues: lostValues) }
   }
 
-  /// The changes in their order.
+  /// The changes in order.
   var all: [Change] { groups.map(\.change) }
 
   mutating func add(_ entries: [ChangeFeedEntry]) {
@@ -95,10 +95,10 @@ struct GroupedChanges: PendingWork {
     groups[index].lostValues += change.lostValues
   }
 
-  /// Removes and returns the first change; `nil` if there is none.
+  /// Removes and returns the first change, or `nil` if there is none.
   mutating func popFirst() -> Change? { groups.isEmpty ? nil : groups.removeFirst().change }
 
-  /// Returns the index of the group to which a change of a reason belongs.
+  /// Returns the index of the group for a change with this reason.
   private mutating func group(_ reason: Change.Reason) -> Int {
     if groups.last?.reason != reason { groups.append(Group(reason: reason)) }
     return groups.count - 1

@@ -5,8 +5,8 @@ internal import PrephirencesSystem
 internal import Synchronization
 internal import SystemPackage
 
-/// Notices what comes from other machines, whichever process of this one receives it, and failures
-/// in the background; on a thread of its own, while somebody wants to know.
+/// Notices changes of other machines and failures in the background, on its own thread while there
+/// are observers; any process of this machine may be the one that receives.
 final class ExternalMonitor: Sendable {
   typealias ChangeHandler = @Sendable (SharedPreferences.ExternalChange) -> Void
   typealias FailureHandler = @Sendable (PreferencesError) -> Void
@@ -17,7 +17,7 @@ final class ExternalMonitor: Sendable {
   struct State {
     /// Whether the file is shared.
     var isActive = false
-    /// Whether this process sends and receives, and so reports all failures itself.
+    /// Whether this process sends and receives: then it reports all failures itself.
     var isSender = false
     var changes: [Int: ChangeHandler] = [:]
     var failures: [Int: FailureHandler] = [:]
@@ -41,12 +41,12 @@ final class ExternalMonitor: Sendable {
     }
   }
 
-  /// Reports the present failure at once; `problem` is why the file is not shared, if it is not.
+  /// Reports the present failure at once; `problem` is why the file is not shared.
   func observeFailures(
     _ handler: @escaping FailureHandler, problem: PreferencesError?
   ) -> PreferenceObservation {
     let present = state.withLock { state in
-      // What was found while somebody looked for it may be over.
+      // A failure that was found for earlier observers may be over.
       if state.failures.isEmpty { (state.failure, state.known) = (problem, []) }
       return problem ?? state.failure
     }
@@ -68,7 +68,7 @@ final class ExternalMonitor: Sendable {
       return state.lastNumber
     }
     update()
-    // A thread that waits for signals alone learns that somebody wants to know failures.
+    // The thread may be waiting for signals alone; this starts its periodic checks.
     look()
     return PreferenceObservation { [weak self] in
       guard let self else { return }
@@ -77,7 +77,7 @@ final class ExternalMonitor: Sendable {
     }
   }
 
-  /// The file is shared.
+  /// Records that the file is shared.
   func begin() {
     state.withLock { $0.isActive = true }
     update()
@@ -88,7 +88,7 @@ final class ExternalMonitor: Sendable {
     update()
   }
 
-  /// Reports a failure, unless it was the last one, too.
+  /// Reports a failure unless it equals the last one.
   func report(_ failure: PreferencesError) {
     let handlers = state.withLock { state in
       defer { state.failure = failure }
@@ -97,16 +97,16 @@ final class ExternalMonitor: Sendable {
     for handler in handlers { handler(failure) }
   }
 
-  /// Looks at once, on its thread, if there is one.
+  /// Makes the thread check now.
   func look() { state.withLock(\.run)?.signal() }
 
-  /// How often to look for failures: what another process says of the network is no change of the
-  /// values, and signals nobody.
+  /// How often to look for failures; another process records them without changing a value, so no
+  /// signal arrives.
   private var period: DispatchTimeInterval? {
     state.withLock { $0.failures.isEmpty || $0.isSender ? nil : .seconds(2) }
   }
 
-  /// This process has begun or ended to send and receive.
+  /// Records that this process has begun or ended to send and receive.
   func isSender(_ isSender: Bool) {
     state.withLock { $0.isSender = isSender }
     look()
@@ -114,7 +114,8 @@ final class ExternalMonitor: Sendable {
 
   // MARK: - Thread
 
-  /// Starts or ends the thread; the file is not read under the lock, because that can call observers.
+  /// Starts or stops the thread; the file is not read under the lock, because that can call
+  /// observers.
   private func update() {
     var ended = state.withLock { $0.isWanted ? nil : $0.run.take() }
     if state.withLock({ $0.isWanted && $0.run == nil }) {
@@ -132,7 +133,7 @@ final class ExternalMonitor: Sendable {
     ended?.end()
   }
 
-  /// What was there before is not reported.
+  /// Starts the thread; earlier changes are not reported.
   private func start() throws -> MonitorRun {
     let run = MonitorRun(after: try replica.lastFeedEntry())
     let path = try replica.filePath()
@@ -154,7 +155,7 @@ final class ExternalMonitor: Sendable {
       throw PreferencesError(
         .inputOutput, SyncProblem.noThread(error).message, systemCode: error.rawValue)
     }
-    // What has come since.
+    // Look for changes since `start` has read the file.
     run.signal()
     return run
   }
@@ -181,9 +182,9 @@ extension ExternalMonitor {
       changes.add(entries)
       return changes.all
     }
-    // So many that the oldest are forgotten: any key may be among them.
+    // There are so many that the oldest are forgotten: any key may be among them.
     let newest = try replica.lastFeedEntry()
-    // A smaller number is one of a change feed that was begun again.
+    // A smaller number means that the change feed was started again.
     let losses = try replica.losses(after: newest < last ? 0 : last)
     run.lastEntry.store(newest, ordering: .relaxed)
     var changes = GroupedChanges()
@@ -201,7 +202,7 @@ extension ExternalMonitor {
       state.withLock { $0.failure = nil }
     }
     let conflicts = present.unsentKeys > 0 ? try replica.conflicts() : []
-    // What waits for a closure without having failed is no failure.
+    // A change that waits for a closure without having failed is not a failure.
     let waiting = SharedPreferences.Waiting.all(present, conflicts.filter { $0.message != nil })
     let (new, handlers) = state.withLock { state in
       defer { state.known = Set(waiting) }
@@ -214,7 +215,7 @@ extension ExternalMonitor {
 }
 
 extension PreferencesError {
-  /// Why changes wait.
+  /// The failure because of which changes wait.
   init(_ waiting: SharedPreferences.Waiting) {
     let code: Code =
       switch waiting.reason {
@@ -241,13 +242,14 @@ final class MonitorRun: Sendable {
 
   init(after entry: Int64) { lastEntry = Atomic(entry) }
 
-  /// Several signals before a look are one: a writer pays for the first.
+  /// Signals the thread; several signals before a check count as one, so only a writer's first
+  /// costs time.
   func signal() {
     guard !isSignalled.exchange(true, ordering: .sequentiallyConsistent) else { return }
     signals.signal()
   }
 
-  /// Waits for a signal, at most for a period if there is one.
+  /// Waits for a signal, or until the period is over if there is one.
   func wait(_ period: DispatchTimeInterval?) {
     _ = signals.wait(timeout: period.map { .now() + $0 } ?? .distantFuture)
   }

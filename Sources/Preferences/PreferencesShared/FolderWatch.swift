@@ -3,17 +3,17 @@ internal import PreferencesCore
 internal import PrephirencesSystem
 internal import SystemPackage
 
-/// Notices changes of the shared files in a folder, for all of them on one thread.
+/// Notices changes of all shared files in a folder, on one thread.
 ///
-/// A user has few of the kernel's notifications (128), and the suites of a user lie in one folder.
+/// A user has few of the kernel's watches (128), and all suites of a user are in one folder.
 final class FolderWatch: Sendable {
   /// What may have changed.
   struct Changes: OptionSet {
     let rawValue: Int
     static let file = Self(rawValue: 1)
-    /// What the file of the sender's lock says.
+    /// The text in the file of the sender's lock.
     static let lockText = Self(rawValue: 2)
-    /// Whether somebody has the lock.
+    /// Who holds the lock.
     static let lock = Self(rawValue: 4)
     static let all: Self = [.file, .lockText, .lock]
   }
@@ -21,7 +21,7 @@ final class FolderWatch: Sendable {
   typealias Handler = @Sendable (Changes) -> Void
 
   private struct State {
-    /// By the name of the file.
+    /// By file name.
     var handlers: [String: [Int: Handler]] = [:]
     var lastNumber = 0
     var hasThread = false
@@ -32,7 +32,7 @@ final class FolderWatch: Sendable {
   private let process = getpid()
   private let state = PosixMutex(State())
 
-  /// A forked child has none of its parent's threads.
+  /// A folder in one process: a forked child has none of its parent's threads.
   private struct Place: Hashable {
     let folder: FilePath
     let process: pid_t
@@ -42,7 +42,7 @@ final class FolderWatch: Sendable {
 
   private init(_ folder: FilePath) { self.folder = folder }
 
-  /// Calls a closure when a file, or one next to it, may have changed.
+  /// Calls a closure when a file, or a file next to it, may have changed.
   static func observe(
     _ path: String, _ handler: @escaping Handler
   ) throws(Errno) -> PreferenceObservation {
@@ -61,7 +61,7 @@ final class FolderWatch: Sendable {
     do throws(Errno) {
       try DetachedThread.start(named: "prefs-files") { watch.run() }
     } catch {
-      // Others that came meanwhile begin the thread with their next change.
+      // The next change of an observer starts the thread again.
       watch.state.withLock { $0.hasThread = false }
       observation.cancel()
       throw error
@@ -69,7 +69,7 @@ final class FolderWatch: Sendable {
     return observation
   }
 
-  /// Returns when the closure is not running.
+  /// Removes a closure; returns when it is not running.
   private func remove(_ name: String, _ number: Int) {
     guard getpid() == process else { return }
     let watch: FileWatch? = state.withLock { state in
@@ -93,14 +93,14 @@ final class FolderWatch: Sendable {
         return !state.handlers.isEmpty
       }
       guard isWanted else { continue }
-      // What was changed before is noticed, too.
+      // Report changes from before the watch, too.
       notify(nil)
       guard let watch else {
-        // Without notifications, only a look shows what has changed.
+        // Without notifications, poll.
         sleep(1)
         continue
       }
-      // A notification can be lost; on a network, nobody notifies.
+      // A notification can be lost, and a network file system sends none.
       while watch.wait(isOnNetwork ? 1000 : 60_000) == .changed { notify(watch.takeChanges()) }
     }
   }

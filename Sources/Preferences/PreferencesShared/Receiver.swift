@@ -3,9 +3,9 @@ internal import PreferencesDurable
 internal import PrephirencesEtcd
 package import PrephirencesSystem
 
-/// Brings what the server has into the file.
+/// Copies what the server has into the file.
 struct Receiver {
-  /// Ends a watch whose events cannot be applied to what the file has.
+  /// Ends a watch whose events cannot be applied to the file's rows.
   private struct MustReread: Error {}
 
   let session: SyncSession
@@ -40,7 +40,7 @@ struct Receiver {
     session.reports.report(problem, of: .receiver)
     if problem.isOfThisProcess { return session.end() }
     if problem.code == .foreignStore || problem.code == .newerForm {
-      // Until a person decides, in whichever process.
+      // Wait until a person decides, in any process.
       return awaitAdoption()
     }
     session.pause(backoff.delay())
@@ -61,7 +61,7 @@ struct Receiver {
 
   // MARK: - Everything
 
-  /// Compares the file with everything that the server has.
+  /// Compares the file with everything on the server.
   private func readEverything(_ connection: EtcdCancellation) throws -> Int64 {
     var beginsLife = true
     for _ in 0..<5 {
@@ -73,7 +73,7 @@ struct Receiver {
         try createIdentity(contents, connection)
         continue
       }
-      // Before the file is in step: a short process ends then.
+      // Before the file is in step: a short-lived process ends then.
       if StoreIdentity.isSame(known.identity ?? identity, identity) {
         session.notice.begin(session, connection)
       }
@@ -99,16 +99,16 @@ struct Receiver {
     throw MustReread()
   }
 
-  /// Gives a store that is not there yet an identity.
+  /// Gives a new store an identity.
   private func createIdentity(_ contents: StoreContents, _ connection: EtcdCancellation) throws {
     guard try replica.state().identity == nil, contents.isEmpty else { throw SyncProblem.foreign }
     try session.client.createIdentity(
       of: session.layout, deadline: Deadline(after: .seconds(15)), cancellation: connection)
   }
 
-  /// Begins a new life of a server that was restored, unless another machine does so first.
+  /// Begins a new life of a restored server, unless another machine does so first.
   ///
-  /// Returns false if the user may not: then another machine does.
+  /// Returns false if the user may not write: then another machine must do it.
   private func beginLife(
     _ identity: [UInt8], _ next: [UInt8], _ connection: EtcdCancellation
   ) throws -> Bool {
@@ -197,9 +197,9 @@ extension SyncProblem {
 }
 
 extension SyncWorker {
-  /// Takes the identity of the store that the server has now, or gives it a new one.
+  /// Adopts the identity of the store that is on the server now, or gives it a new one.
   ///
-  /// Any process can do that, also if another one sends.
+  /// Any process can call this, also while another one sends.
   package func adopt(_ deadline: Deadline) throws(PreferencesError) {
     try reporting {
       while true {
@@ -207,7 +207,7 @@ extension SyncWorker {
           let known = try core.replica.state().identity
           guard known.map({ !StoreIdentity.isSame($0, identity) }) ?? true else { return }
           try core.replica.adopt(identity: identity)
-          // Whoever sends waits for this.
+          // The sending process waits for this.
           return SenderLock.requestRetry(besides: try core.replica.filePath())
         }
         try core.client.createIdentity(of: core.layout, deadline: deadline)
@@ -260,7 +260,7 @@ struct StoreContents {
     }
   }
 
-  /// Whether nobody has used the store.
+  /// Whether the store is unused.
   var isEmpty: Bool { writers.isEmpty && rows.isEmpty && floorRow == nil }
 
   var rowCount: Int { rows.count }
@@ -268,7 +268,7 @@ struct StoreContents {
   func snapshot() throws -> SharedSnapshot {
     var floor: Int64 = 0
     if let floorRow {
-      // Without it, a value that is absent could be taken for one that was never sent.
+      // Without the row `floor`, an absent value could be mistaken for one that was never sent.
       guard let number = StoreRow.floor(floorRow) else { throw SyncProblem.newerStore }
       floor = number
     }

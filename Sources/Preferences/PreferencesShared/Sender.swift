@@ -4,18 +4,18 @@ internal import PreferencesDurable
 internal import PrephirencesEtcd
 internal import PrephirencesSystem
 
-/// Brings what was changed on this machine to the server.
+/// Sends this machine's changes to the server.
 struct Sender {
   let session: SyncSession
 
   private var signals: SyncSignals { session.signals }
   private var replica: SharedReplica { session.replica }
 
-  /// How often the server has refused batches since the last one that it took.
+  /// How many batches the server has refused since it last accepted one.
   private var refusals = 0
-  /// How many batches were sent one after another.
+  /// How many batches were sent without a pause.
   private var busy = 0
-  /// Whether a batch was sent whose acknowledgement nobody was told of.
+  /// Whether a batch was sent and its acknowledgement not announced yet.
   private var hasSent = false
   private var backoff: Backoff
   private var rights: WriteRights
@@ -77,8 +77,8 @@ struct Sender {
     }
     try send(batch)
     busy += 1
-    // Who writes on and on is left some time, and more is sent at once. What waits already, in full
-    // batches or in transactions, is sent without a rest.
+    // Pause under sustained writes, so that the next batch collects more. Full batches and
+    // transactions are sent without a pause.
     guard busy > 3, batch.changes.count < Self.fullBatch, !batch.isTransaction else { return }
     rest(state, atMost: .milliseconds(40)) { $0.flushes != state.flushes }
   }
@@ -121,7 +121,7 @@ struct Sender {
         request.transaction, deadline: Deadline(after: .seconds(15)),
         cancellation: session.cancellation)
     } catch let error as EtcdError where !error.mayHaveHappened {
-      // What may have happened is sent again, unchanged, until the answer is definite.
+      // Send an unchanged batch again until the answer is definite.
       return try didFail(batch, error)
     }
     switch request.outcome(of: answer) {
@@ -142,7 +142,8 @@ struct Sender {
     }
   }
 
-  /// Waits until the receiver knows who has changed a key, and then gives the batch back.
+  /// Waits until the receiver has the row that was changed, and then returns the batch to the
+  /// outbox.
   private mutating func didChange(_ batch: SharedBatch, _ revision: Int64?) throws {
     refusals += 1
     var isKnown = false
@@ -160,7 +161,7 @@ struct Sender {
     try replica.reject(batch)
   }
 
-  /// Lets the receiver read everything, and waits for it.
+  /// Makes the receiver read everything, and waits for it.
   @discardableResult
   private mutating func reread() -> Bool {
     session.pause(backoff.delay())
@@ -191,11 +192,11 @@ extension SyncProblem {
     .readOnly, "the user of the engine may only read this store; changes are not accepted here")
 }
 
-/// Waits until the server has what was changed on this machine.
+/// Waits until the server has this machine's changes.
 struct Flush {
   let core: SyncCore
 
-  /// Whether to end at once if the server refuses in a way that only a person can mend.
+  /// Whether to fail at once if only a person can end the server's refusal.
   var endsWhenRefused = false
 
   func perform(_ deadline: Deadline) throws {
@@ -207,20 +208,20 @@ struct Flush {
     guard !unsent.keys.isEmpty else { return }
     let keys = unsent.keys
     let path = try replica.filePath()
-    // Without notifications, only a look shows what has changed.
+    // Without notifications, poll.
     let watch = try? FileWatch(
       withSuffixes: ["-lock", SenderLock.suffix], noticesEachWrite: true
     ) { path }
     defer { watch?.close() }
     if !core.isForked { core.signals.change { $0.flushes += 1 } }
-    // Whoever sends waits no longer for its next attempt.
+    // A sender that waits for its next attempt tries at once.
     if try replica.state().report?.code != nil { core.wake() }
     while true {
       unsent = try replica.unsent(upTo: mark)
       guard !unsent.keys.isEmpty else { return try checkLosses(keys, after: lastEntry) }
       if unsent.areWaiting {
         let (present, conflicts) = try replica.unsentWithConflicts(upTo: mark)
-        // A closure has decided meanwhile, or may be about to, in whichever process.
+        // A closure may have decided meanwhile, or may be about to, in any process.
         guard present.areWaiting else { continue }
         guard conflicts.contains(where: { $0.message == nil }), !deadline.hasPassed else {
           throw try waiting(present)
@@ -229,7 +230,7 @@ struct Flush {
       guard !deadline.hasPassed else { throw timedOut(unsent) }
       if endsWhenRefused { try checkRefusal(refusal) }
       if let watch {
-        // A notification can be lost, the deadline must not.
+        // A notification can be lost; the deadline must be kept.
         _ = watch.wait(min(deadline.milliseconds, 1000))
       } else {
         Deadline.pause(upTo: 50)
@@ -275,7 +276,7 @@ struct Flush {
         + reason)
   }
 
-  /// Why all that is unsent waits: the server has refused it, or a conflict is not decided.
+  /// Why all unsent changes wait: the server has refused them, or a conflict is undecided.
   private func waiting(_ unsent: UnsentChanges) throws -> PreferencesError {
     let keys = Set(unsent.keys.map { Array($0.utf8) })
     let refused = SharedPreferences.Waiting.all(try core.replica.state(), []).first { waiting in
@@ -295,7 +296,7 @@ struct Flush {
   }
 }
 
-/// How long to wait before the next attempt: longer each time, and not at the same time as others.
+/// Delays between attempts: growing, and random so that machines don't retry together.
 struct Backoff {
   private let least: Duration
   private let greatest: Duration

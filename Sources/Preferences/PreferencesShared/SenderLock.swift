@@ -6,13 +6,13 @@ internal import SystemPackage
 
 /// The lock of the process that sends and receives for a file.
 ///
-/// It is taken on the file `SUITE.preferences-sync`, which has
+/// It is a lock on the file `SUITE.preferences-sync`, which contains
 ///
 /// - the number of the process that took it last,
-/// - a number that others change to ask for a retry at once,
-/// - a number that changes when the server has taken changes,
-/// - and why that process cannot record how the file stands. That needs no space on a full disk, since
-///   these bytes are there already.
+/// - a number that others change to request a retry,
+/// - a number that changes when the server has accepted changes,
+/// - and why that process cannot record its status. These bytes exist already, so a full disk does
+///   not prevent it.
 ///
 /// Unchecked because one thread takes and releases it, and others only read the descriptor between.
 final class SenderLock: @unchecked Sendable {
@@ -20,7 +20,7 @@ final class SenderLock: @unchecked Sendable {
 
   private let path: String
 
-  /// Kept open between attempts: closing it would wake the others that wait.
+  /// Kept open between attempts: closing it would wake other waiting processes.
   private var file: FileLock?
   private var identity: FileIdentity?
 
@@ -28,7 +28,7 @@ final class SenderLock: @unchecked Sendable {
 
   deinit { release() }
 
-  /// Takes the lock, unless another has it.
+  /// Takes the lock, unless another process has it.
   func tryTake() throws(PreferencesError) -> Bool {
     if (try? PrivateFile.look(path))??.identity != identity { release() }
     if file == nil { try open() }
@@ -36,9 +36,9 @@ final class SenderLock: @unchecked Sendable {
     guard try performing("lock", path, { try FileLock.tryLock(descriptor, .exclusive) }) else {
       return false
     }
-    // Without its number the process is not named by the status, and nothing else.
+    // If this fails, `status` cannot name the process; nothing else depends on it.
     try? DescriptorIO.write(Self.text(getpid()), to: descriptor, at: 0)
-    // Later, the file would become longer, which looks like a request.
+    // Write the number now: a file that grows later would look like a request.
     announce()
     keep(failure: nil)
     return true
@@ -52,7 +52,7 @@ final class SenderLock: @unchecked Sendable {
 
   private func open() throws(PreferencesError) {
     do {
-      // A forked child would keep the lock, and send nothing.
+      // A forked child would keep the lock without sending anything.
       let descriptor = try UninheritedFiles.open { () throws(Errno) in
         try PrivateFile.open(path, .readWrite, flags: O_CREAT | O_NONBLOCK)
       }
@@ -69,25 +69,25 @@ final class SenderLock: @unchecked Sendable {
 
   // MARK: - Other processes
 
-  /// What ``requestRetry(besides:)`` changes.
+  /// The number that ``requestRetry(besides:)`` changes.
   static func retryRequest(besides path: String) -> [UInt8] {
     let descriptor = try? PrivateFile.open(path + suffix)
     defer { try? descriptor?.close() }
     let request = read(descriptor, at: requestOffset, 8)
-    // A file that is new, or too short still, has none.
+    // A new or short file has none.
     return request.count == 8 ? request : Array(repeating: 0, count: 8)
   }
 
-  /// Tells those who wait for it that the server has taken changes.
+  /// Announces to waiting processes that the server has accepted changes.
   ///
-  /// The file of preferences does not change with that.
+  /// An acknowledgement does not change the file of preferences, so nothing else notifies them.
   func announce() {
     let number = withUnsafeBytes(of: UInt64.random(in: 0 ... .max)) { Array($0) }
     guard let descriptor = file?.descriptor else { return }
     try? DescriptorIO.write(number, to: descriptor, at: Self.announcementOffset)
   }
 
-  /// Keeps why nothing can be recorded, for other processes; `nil` if it can.
+  /// Records for other processes why nothing can be recorded; `nil` clears it.
   func keep(failure: String?) {
     var bytes = Array((failure ?? "").utf8.prefix(Self.failureCount))
     bytes += Array(repeating: 0, count: Self.failureCount - bytes.count)
@@ -97,7 +97,7 @@ final class SenderLock: @unchecked Sendable {
     try? DescriptorIO.write(bytes, to: descriptor, at: Self.failureOffset)
   }
 
-  /// Why the process that has the lock can record nothing; `nil` if it can.
+  /// Why the process that holds the lock cannot record its status; `nil` if it can.
   static func failure(besides path: String) -> String? {
     guard let descriptor = try? PrivateFile.open(path + suffix) else { return nil }
     defer { try? descriptor.close() }
@@ -105,7 +105,7 @@ final class SenderLock: @unchecked Sendable {
     return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Lets the process that sends, and those that wait for a password, try again at once.
+  /// Makes the sending process, and those that wait for a password, retry now.
   static func requestRetry(besides path: String) {
     guard let descriptor = try? PrivateFile.open(path + suffix, .readWrite) else { return }
     defer { try? descriptor.close() }
@@ -113,9 +113,10 @@ final class SenderLock: @unchecked Sendable {
     try? DescriptorIO.write(number, to: descriptor, at: requestOffset)
   }
 
-  /// The process that has the lock; `nil` if none has it.
+  /// The process that holds the lock, or `nil`.
   static func holder(besides path: String) -> Int32? {
-    // For writing: when it is closed, those who wait look again, in case this took the lock.
+    // Open for writing: closing it then wakes the waiting processes, in case the probe had the
+    // lock.
     guard let descriptor = try? PrivateFile.open(path + suffix, .readWrite) else { return nil }
     let lock = FileLock(descriptor)
     guard (try? FileLock.tryLock(lock.descriptor, .shared)) == false else { return nil }

@@ -4,7 +4,7 @@ public import PreferencesDurable
 package import PrephirencesSystem
 internal import SystemPackage
 
-/// Durable preferences that are in step with those of other machines.
+/// Durable preferences that are kept in step with those of other machines.
 ///
 /// ```swift
 /// let settings = SharedPreferences(suiteName: "com.example.fleet")
@@ -12,21 +12,20 @@ internal import SystemPackage
 /// ```
 ///
 /// The values are those of ``DurablePreferences`` of the same suite, in the same file: reads and
-/// changes need no network, and never wait for it. What this machine changes, by whichever program,
-/// is sent to the store that the suite's ``SharingConfiguration`` names, and what other machines
-/// change there arrives here. Of two changes of a key, the one that the store has first is the older
-/// one; a closure can decide instead, see ``init(suiteName:conflicts:)``.
+/// changes need no network, and never wait for it. Each change by a program of this machine is sent
+/// to the store that the suite's ``SharingConfiguration`` names, and changes of other machines
+/// arrive here. If two machines change a key, the change that reaches the store first loses; a
+/// closure can decide instead, see ``init(suiteName:conflicts:)``.
 ///
-/// Without a configuration, the preferences are local, and are shared from the moment when there is
-/// one and a program is started. While an object exists, its program sends and receives, unless
-/// another one on this machine does.
+/// Without a configuration, the preferences are local. They are shared as soon as there is one and
+/// a program is started. While an object exists, its process sends and receives, unless another
+/// process of this machine does.
 ///
-/// The methods that throw report each failure as ``PreferencesError``. After others, ask for
-/// ``lastError``. Failures in the background are reported to ``observeFailures(_:)``, and
-/// ``status()`` has them. It is safe to use from several threads.
+/// Methods that throw report each failure as ``PreferencesError``. For the others, read
+/// ``lastError``. Failures in the background are reported to ``observeFailures(_:)`` and by
+/// ``status()``. It is safe to use from several threads.
 ///
-/// The values come from elsewhere, so they are not the user's own: references to credentials are
-/// not resolved in them.
+/// The values can come from other machines, so references to credentials are not resolved in them.
 public final class SharedPreferences: DurablePreferencesType, Sendable {
   /// The name of a preference, the type of its value, and the value if none is stored.
   public typealias Key<Value: Sendable> = DurablePreferences.Key<Value>
@@ -34,7 +33,7 @@ public final class SharedPreferences: DurablePreferencesType, Sendable {
   /// A change of the value of a typed key.
   public typealias KeyChange<Value: Sendable> = DurablePreferences.KeyChange<Value>
 
-  /// Several reads and changes of preferences that are performed, and sent, as one.
+  /// Several reads and changes that are performed, and sent, as one.
   public typealias Transaction = DurablePreferences.Transaction
 
   /// Returns what to do about a conflict.
@@ -43,30 +42,30 @@ public final class SharedPreferences: DurablePreferencesType, Sendable {
   /// The name of the suite.
   public let suiteName: String
 
-  /// The preferences of the same suite, which have the values.
+  /// The preferences of the same suite, which hold the values.
   public let durable: DurablePreferences
 
   let store: SharedStore
   private let resolver: SharedStore.ResolverNumber?
 
-  /// Names the shared preferences of a suite.
+  /// Creates shared preferences of a suite.
   ///
-  /// If a conflict must be decided by a program, it waits for one that can.
+  /// A conflict that a program must decide waits for a program that can.
   ///
   /// - Parameter suiteName: The name of the suite, as for ``DurablePreferences``.
   public convenience init(suiteName: String) {
     self.init(suiteName: suiteName, folder: nil, environment: .process, conflicts: nil)
   }
 
-  /// Names the shared preferences of a suite, and decides its conflicts.
+  /// Creates shared preferences of a suite, and decides its conflicts.
   ///
   /// From now on, conflicts of the suite on this machine wait for a program that decides them.
   ///
   /// - Parameters:
   ///   - suiteName: The name of the suite, as for ``DurablePreferences``.
   ///   - conflicts: Decides a conflict. It is called on a thread of its own, outside locks, perhaps
-  ///     several times for one conflict. If it throws, the changes wait, ``status()`` names them, and
-  ///     others go on.
+  ///       several times for one conflict. If it throws, ``status()`` lists the changes as waiting;
+  ///       other changes are sent.
   public convenience init(suiteName: String, conflicts: @escaping Resolver) {
     self.init(suiteName: suiteName, folder: nil, environment: .process, conflicts: conflicts)
   }
@@ -85,15 +84,15 @@ public final class SharedPreferences: DurablePreferencesType, Sendable {
 
   // MARK: - Failures
 
-  /// The failure of the last call that does not throw, or else why the suite is not shared although
-  /// it is configured; `nil` if there is neither.
+  /// The failure of the last call that does not throw, or else why a configured suite is not
+  /// shared; `nil` if there is neither.
   public var lastError: PreferencesError? { durable.lastError ?? store.problem }
 
   /// Calls a closure with each failure of a call that does not throw, and within seconds with each
-  /// new failure of sending or receiving, by whichever process of this machine.
+  /// new failure of sending or receiving, in any process of this machine.
   ///
-  /// - Parameter handler: Called on the thread of the call, before it returns, or on a thread of its
-  ///   own. If there is a failure of sharing now, it is called with that before this returns.
+  /// - Parameter handler: Called on the thread of the call before it returns, or on a thread of its
+  ///   own. A present failure of sharing is reported before this method returns.
   /// - Returns: The observation; it ends when this object is destroyed.
   public func observeFailures(
     _ handler: @escaping @Sendable (PreferencesError) -> Void
@@ -108,8 +107,7 @@ public final class SharedPreferences: DurablePreferencesType, Sendable {
 
   // MARK: - Observing
 
-  /// Starts notifying an observer of changes: of this program, of others on this machine, and of
-  /// other machines.
+  /// Starts notifying an observer of changes of this program, other programs and other machines.
   ///
   /// - Parameter observer: The observer.
   /// - Returns: The observation; it ends when this object is destroyed.
@@ -133,11 +131,10 @@ extension SharedPreferences: ChangeReportingPreferences {
 }
 
 extension SharedPreferences {
-  /// Shares a suite from now on, on this machine, with every program of this user.
+  /// Shares a suite on this machine from now on, in all programs of this user.
   ///
-  /// It writes the configuration into its file, and begins to note what is changed. This machine's
-  /// values are sent; of keys that the store has, too, the store's are taken, unless a closure
-  /// decides.
+  /// It saves the configuration and starts recording changes. This machine's values are sent. If
+  /// the store has a key already, the store's value wins, unless a closure decides.
   ///
   /// - Parameters:
   ///   - suiteName: The name of the suite.
@@ -164,9 +161,9 @@ extension SharedPreferences {
     if let problem = store.problem { throw problem }
   }
 
-  /// Ends sharing a suite on this machine: it keeps the values that it has, and they are local.
+  /// Stops sharing a suite on this machine: it keeps its values, and they are local.
   ///
-  /// What was not sent is not sent any more. Other programs that use the suite end it at once.
+  /// Unsent changes are not sent any more. Other programs that use the suite stop at once.
   ///
   /// - Parameter suiteName: The name of the suite; it may not be shared.
   /// - Throws: ``PreferencesError``.
@@ -187,7 +184,7 @@ extension SharedPreferences {
 
   /// Sets how this program reads the passwords to which configurations refer.
   ///
-  /// The module does not use the keychain itself:
+  /// The module itself does not use the keychain:
   ///
   /// ```swift
   /// let resolver = ReferenceResolver(store: Vault(), defaultService: "fleet")
@@ -200,32 +197,32 @@ extension SharedPreferences {
   ///
   /// Without a closure, such suites wait for a program that has one.
   ///
-  /// - Parameter reader: Gets a reference such as `keychain://etcd/fleet`, and returns the bytes of
-  ///   the password; called on a thread of its own.
+  /// - Parameter reader: Receives a reference such as `keychain://etcd/fleet`, and returns the
+  ///   bytes of the password. It is called on a thread of its own.
   public static func readReferences(_ reader: @escaping @Sendable (String) throws -> [UInt8]) {
     PasswordReferences.shared.read(with: reader)
     SharedStores.shared.wakeAll()
   }
 
-  /// Waits until all values that were set on this machine before are in the shared store, or what a
+  /// Waits until the shared store has all values that were set on this machine before, or what a
   /// closure has decided instead.
   ///
-  /// It is for programs that end soon: without it, what is unsent is sent by the next program that
-  /// uses the suite. If the suite is not shared, it waits for nothing but the disk.
+  /// It is for programs that end soon: without it, unsent changes wait for the next program that
+  /// uses the suite. If the suite is not shared, it only waits for the disk.
   ///
   /// It blocks the thread; tasks call the asynchronous variant.
   ///
   /// - Parameter deadline: How long to wait at most.
-  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/timedOut`` if something is unsent
-  ///   at the deadline, and with ``PreferencesError/Code/outcomeUnknown`` if it may have arrived.
-  ///   At once if all that is unsent was refused, with the reason: ``PreferencesError/Code/accessDenied``,
-  ///   ``PreferencesError/Code/overQuota``, ``PreferencesError/Code/unsupportedFormat`` or
-  ///   ``PreferencesError/Code/damaged``. With ``PreferencesError/Code/conflict`` at once if it waits
-  ///   for a decision that no closure makes, see ``status()``; and if a change that was unsent at the
-  ///   call was given up, because another machine had changed its key first: the message names the
-  ///   keys. A change that was given up before the call is only reported to
-  ///   ``observeExternalChanges(_:)``. With ``PreferencesError/Code/notFound`` if the suite is shared
-  ///   and its configuration is missing.
+  /// - Throws: ``PreferencesError``. At the deadline, ``PreferencesError/Code/timedOut`` if
+  ///   something is unsent, and ``PreferencesError/Code/outcomeUnknown`` if it may have arrived. At
+  ///   once, if all unsent changes were refused, with the reason:
+  ///   ``PreferencesError/Code/accessDenied``, ``PreferencesError/Code/overQuota``,
+  ///   ``PreferencesError/Code/unsupportedFormat`` or ``PreferencesError/Code/damaged``.
+  ///   ``PreferencesError/Code/conflict`` at once if a change waits for a decision that no closure
+  ///   makes, see ``status()``; and if a change that was unsent at the call was given up because
+  ///   another machine had changed its key first: the message names the keys. A change that was
+  ///   given up before the call is only reported to ``observeExternalChanges(_:)``.
+  ///   ``PreferencesError/Code/notFound`` if the suite is shared and its configuration is missing.
   @available(
     *, noasync, message: "call 'await flush(deadline:)', which blocks no thread of Swift's"
   )
@@ -233,7 +230,7 @@ extension SharedPreferences {
     try flushBlocking(Deadline(after: deadline))
   }
 
-  /// Waits until all values that were set on this machine before are in the shared store; see the
+  /// Waits until the shared store has all values that were set on this machine before; see the
   /// variant that blocks.
   ///
   /// - Parameter deadline: How long to wait at most.
@@ -260,7 +257,7 @@ extension SharedPreferences {
 
   private func flushBlocking(_ deadline: Deadline) throws(PreferencesError) {
     try durable.synchronize()
-    // Another program may have begun or ended sharing.
+    // Another program may have started or stopped sharing.
     let isShared = try replica.isShared()
     if isShared, store.worker == nil { store.begin() }
     if let problem = store.problem { throw problem }
@@ -269,13 +266,13 @@ extension SharedPreferences {
     try worker.flush(deadline)
   }
 
-  /// Begins to send and receive if the suite was shared since, and returns how it stands.
+  /// Starts sending and receiving if the suite is shared now, and returns the status.
   package func beginAndReport() throws(PreferencesError) -> Status {
     if store.worker == nil { store.begin() }
     return try status()
   }
 
-  /// Who sends and receives; `nil` if the suite is not configured, or cannot be shared.
+  /// The worker of this process; `nil` if the suite is not configured, or cannot be shared.
   package var worker: SyncWorker? { store.worker }
 
   /// What the file knows of the shared store.
@@ -286,13 +283,16 @@ extension PreferencesError {
   fileprivate static func withoutConfiguration(_ suite: String) -> Self {
     Self(
       .notFound,
-      "the preferences '\(suite)' are shared, but their configuration is missing, so nothing is sent; "
-        + "end sharing, or share them again")
+      "the preferences '\(suite)' are shared, but their configuration is missing, so nothing is "
+        + "sent; end sharing, or share them again")
   }
 }
 
 extension SharedPreferences {
-  /// Changes of this machine that another machine has changed, too, before they were sent.
+  /// Changes of this machine whose keys another machine changed before they were sent.
+  ///
+  /// It is `Sendable` because preference values do not change in place once set, so every thread
+  /// can read them.
   public struct Conflict: Sendable {
     /// The values of a key.
     public struct Value: Sendable {
@@ -306,8 +306,8 @@ extension SharedPreferences {
       public let shared: PreferenceValue?
     }
 
-    /// The keys with their values; all keys of a transaction, also those that only this machine has
-    /// changed.
+    /// The keys with their values; for a transaction these are all its keys, also those that only
+    /// this machine has changed.
     public let values: [Value]
 
     /// Whether the changes were made in one `transaction(_:)`.
@@ -319,14 +319,14 @@ extension SharedPreferences {
 
   /// What to do about a ``Conflict``.
   @nonexhaustive public enum Resolution: Sendable {
-    /// Forget the changes of this machine.
+    /// Discard the changes of this machine.
     case takeShared
 
-    /// Send the changes of this machine, based on what the shared store has now.
+    /// Send the changes of this machine, based on the store's current values.
     case keepLocal
 
-    /// Set these values, and send them; a key that is not listed takes the shared value, and `nil`
-    /// removes a key.
+    /// Set and send these values. `nil` removes a key; a key that is not listed takes the shared
+    /// value.
     case set([(key: PreferenceKey, value: PreferenceValue?)])
   }
 }
@@ -350,24 +350,27 @@ extension SharedPreferences.Resolution {
 }
 
 extension SharedPreferences {
-  /// Changes that other machines have made, and that this machine has now.
+  /// Changes of other machines that this machine has now.
   public struct ExternalChange: Sendable {
     /// Why values have changed.
     @frozen public enum Reason: Int, Hashable, Sendable {
       /// Another machine has changed them.
       case serverChange = 0
 
-      /// The suite was in step for the first time.
+      /// The suite is in step for the first time.
       case initialSync = 1
 
       /// The suite has more keys or bytes than it may have.
       case quotaViolation = 2
 
-      /// The suite follows another store from now on.
+      /// The suite uses another store from now on.
       case accountChange = 3
     }
 
-    /// A change of this machine that was not sent, because another one was there before.
+    /// A change of this machine that was not sent because another machine changed the key first.
+    ///
+    /// It is `Sendable` because preference values do not change in place once set, so every thread
+    /// can read them.
     public struct LostValue: Sendable {
       /// The key.
       public let key: PreferenceKey
@@ -375,23 +378,23 @@ extension SharedPreferences {
       /// The value that this machine had; `nil` if it was removed here.
       public let localValue: PreferenceValue?
 
-      /// The value that it has now; `nil` if it was removed elsewhere.
+      /// The present value; `nil` if it was removed elsewhere.
       public let sharedValue: PreferenceValue?
     }
 
     /// Why the values have changed.
     public let reason: Reason
 
-    /// The keys whose values have changed, also those that were removed; each once.
+    /// The keys whose values were changed or removed; each once.
     public let keys: [PreferenceKey]
 
-    /// The conflicts that this machine has lost, in their order; a key may be lost several times.
+    /// The conflicts that this machine has lost, in order; a key may be lost several times.
     public let lostValues: [LostValue]
   }
 
-  /// Calls a closure with the changes that come from other machines.
+  /// Calls a closure with the changes of other machines.
   ///
-  /// Changes that this machine makes, in whichever program, are not reported.
+  /// Changes by programs of this machine are not reported.
   ///
   /// - Parameter handler: Called on a thread of its own, one call at a time.
   /// - Returns: The observation; it ends when this object is destroyed.
@@ -401,8 +404,8 @@ extension SharedPreferences {
     store.observeExternalChanges(handler)
   }
 
-  /// Returns the future changes that come from other machines, as a sequence.
+  /// Returns the future changes of other machines as a sequence.
   ///
-  /// - Returns: The sequence; a slow reader gets the changes of one reason as one.
+  /// - Returns: The sequence; for a slow reader, consecutive changes with one reason are merged.
   public func externalChanges() -> ExternalChanges { ExternalChanges(of: store) }
 }

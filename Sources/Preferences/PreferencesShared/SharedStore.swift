@@ -3,10 +3,10 @@ internal import PreferencesCore
 internal import PreferencesDurable
 internal import PrephirencesSystem
 
-/// What all shared preferences of one file have in common in a process: the worker, the closures
-/// that decide conflicts, the observers.
+/// What the shared preferences of one file have in common in a process: the worker, the observers,
+/// and the closures that decide conflicts.
 ///
-/// The last of them that is destroyed ends the worker.
+/// Destroying the last of them stops the worker.
 final class SharedStore: Sendable {
   typealias ResolverNumber = Int
 
@@ -25,10 +25,10 @@ final class SharedStore: Sendable {
     var problem: PreferencesError?
     var isBeginning = false
 
-    /// Whether the worker has to be replaced.
+    /// Whether the worker must be replaced.
     var isOutdated = false
 
-    /// Whether this thread is to begin, and with closures; `nil` if there is nothing to do.
+    /// Returns whether to start a worker with closures, or `nil` if there is nothing to do.
     mutating func takeTurn() -> Bool? {
       let decides = !resolvers.isEmpty
       guard !isBeginning, worker == nil || isOutdated || (decides && !workerDecides) else {
@@ -39,7 +39,7 @@ final class SharedStore: Sendable {
       return decides
     }
 
-    /// Returns the worker that has to end.
+    /// Returns the worker to stop.
     mutating func finishTurn(_ new: SyncWorker?, decides: Bool) -> SyncWorker? {
       isBeginning = false
       problem = nil
@@ -55,7 +55,7 @@ final class SharedStore: Sendable {
   }
 
   init(_ durable: DurablePreferences, _ environment: EnvironmentVariables) {
-    // Its failures are not those of the preferences of a program.
+    // Its failures must not appear as those of the program's preferences.
     self.durable = durable
     self.environment = environment
     replica = SharedReplica(durable)
@@ -94,9 +94,10 @@ final class SharedStore: Sendable {
 
   // MARK: - Beginning and ending
 
-  /// Begins to send and receive, if the suite is configured and this process does not already.
+  /// Starts sending and receiving, if the suite is configured and this process does not do so
+  /// already.
   ///
-  /// A process whose first closure comes later begins again, so that its worker decides. Nothing is
+  /// If the first closure comes later, the worker is started again, so that it decides. Nothing is
   /// done under the lock, because reading the file can call observers.
   func begin() {
     while let decides = state.withLock({ $0.takeTurn() }) {
@@ -112,7 +113,7 @@ final class SharedStore: Sendable {
     }
   }
 
-  /// Returns a worker that has begun; `nil` if the suite is not configured.
+  /// Returns a started worker, or `nil` if the suite is not configured.
   private func started(decides: Bool) throws(PreferencesError) -> SyncWorker? {
     let configuration = try SharingConfiguration.load(
       suiteName: durable.suiteName, environment: environment)
@@ -139,10 +140,10 @@ final class SharedStore: Sendable {
     return worker
   }
 
-  /// Begins again if the suite is configured otherwise than the worker was told.
+  /// Starts the worker again if the suite's configuration has changed.
   ///
-  /// If it is not configured any more, or the file is shared otherwise by whoever has another
-  /// configuration, the worker waits.
+  /// The worker waits if the configuration is gone, or a program with another configuration has
+  /// shared the file elsewhere.
   private func follow() {
     let configuration = try? SharingConfiguration.load(
       suiteName: durable.suiteName, environment: environment)
@@ -157,19 +158,19 @@ final class SharedStore: Sendable {
     if isOutdated { begin() }
   }
 
-  /// Notes changes from now on, and the settings, unless the file has them.
+  /// Starts recording changes, and writes the settings, unless the file has them.
   private func share(
     _ configuration: SharingConfiguration, decides: Bool
   ) throws(PreferencesError) {
     var settings = configuration.settings
     let present = try replica.isShared() ? try replica.state().settings : nil
-    // It stays until somebody says otherwise: another program decides.
+    // Keep it until a program sets it: another program decides.
     settings.programDecides =
       settings.programDecides || decides || (present?.programDecides ?? false)
     if present != settings { try replica.share(settings) }
   }
 
-  /// Ends sending and receiving; waits for nothing.
+  /// Stops sending and receiving without waiting.
   func end() {
     let worker = state.withLock { state in
       state.problem = nil
@@ -196,7 +197,7 @@ final class SharedStore: Sendable {
     keeping(monitor.observeFailures(handler, problem: problem))
   }
 
-  /// An observation keeps the file in step.
+  /// Keeps the file in step while an observation exists.
   func keeping(_ observation: PreferenceObservation) -> PreferenceObservation {
     PreferenceObservation { [self] in
       _ = self
@@ -209,16 +210,16 @@ final class SharedStore: Sendable {
 final class SharedStores: Sendable {
   static let shared = SharedStores()
 
-  /// By the bytes of the path: names that look the same are those of two files.
+  /// By the bytes of the path: names that look the same can be two files.
   private let stores = WeakRegistry<[UInt8], SharedStore>()
 
-  /// Returns the store of a file; a new one if nobody has it.
+  /// Returns the store of a file, or creates it.
   func store(of durable: DurablePreferences, _ environment: EnvironmentVariables) -> SharedStore {
-    // Without a place, every call fails, and so does sharing.
+    // Without a path, every call fails, and so does sharing.
     guard let path = try? durable.expectedPath() else { return SharedStore(durable, environment) }
     return stores.object(for: Array(path.utf8)) { SharedStore(durable, environment) }
   }
 
-  /// Tries at once what waits, in all stores.
+  /// Retries now in all stores.
   func wakeAll() { for store in stores.all { store.worker?.wake() } }
 }

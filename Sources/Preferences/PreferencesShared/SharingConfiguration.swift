@@ -7,40 +7,40 @@ internal import SystemPackage
 
 /// Where a suite of preferences is shared.
 ///
-/// It lies in the file `prephirences/shared/SUITE.json` in the folder that `XDG_CONFIG_HOME` names,
-/// or in `.config` in the home folder, so that every program of the user shares the suite alike.
-/// The file belongs to the user alone (0600), and has no password in it.
+/// It is the file `prephirences/shared/SUITE.json` in `XDG_CONFIG_HOME`, or in `.config` in the
+/// home folder, so that all programs of the user share the suite. The file belongs to the user
+/// alone (0600), and contains no password.
 public struct SharingConfiguration: Sendable, Hashable, Codable {
   /// The address of the store: `etcd+https://a:2379,b:2379/prefix`, without a name or password.
   ///
-  /// `etcd+http` is for addresses of this machine only. In `etcd+https:///prefix`, the variables
-  /// `ETCDCTL_ENDPOINTS`, `ETCDCTL_CACERT`, `ETCDCTL_CERT`, `ETCDCTL_KEY` and `ETCDCTL_USER` say
-  /// what is left open, when sharing begins: the file has what they said.
+  /// `etcd+http` is for addresses of this machine only. If the address is `etcd+https:///prefix`,
+  /// the variables `ETCDCTL_ENDPOINTS`, `ETCDCTL_CACERT`, `ETCDCTL_CERT`, `ETCDCTL_KEY` and
+  /// `ETCDCTL_USER` supply what is missing when sharing begins, and the file saves that.
   public var address: String
 
-  /// The name of the store under the prefix; `nil` for that of the suite.
+  /// The name of the store under the prefix; `nil` for the name of the suite.
   public var store: String?
 
-  /// The path of a file with the certificates of authorities; `nil` for those of the system.
+  /// The path of a file with authorities' certificates; `nil` for those of the system.
   public var certificateAuthority: String?
 
-  /// The path of the client's certificate, which has no common name.
+  /// The path of the client's certificate, which must not have a common name.
   public var certificate: String?
 
-  /// The path of its key.
+  /// The path of the certificate's key.
   public var key: String?
 
   /// The name of the user.
   public var user: String?
 
-  /// The path of a file with the password of the user, which nobody else can read.
+  /// The path of a file with the user's password, which nobody else can read.
   public var passwordFile: String?
 
-  /// Where the password of the user is instead, such as `keychain://etcd/fleet`; see
+  /// A reference to the user's password instead of a file, such as `keychain://etcd/fleet`; see
   /// ``SharedPreferences/readReferences(_:)``.
   public var passwordReference: String?
 
-  /// The address of an HTTP proxy; those that the environment names are ignored.
+  /// The address of an HTTP proxy; proxies in the environment are ignored.
   public var proxy: String?
 
   /// The greatest number of keys; `nil` for 1024.
@@ -49,11 +49,11 @@ public struct SharingConfiguration: Sendable, Hashable, Codable {
   /// The greatest size of all keys and values, in bytes; `nil` for 1 MiB.
   public var quotaBytes: Int?
 
-  /// Whether conflicts wait for a program that decides them, and so for one that gives
-  /// ``SharedPreferences`` a closure; `nil` if the first such program says so.
+  /// Whether conflicts wait for a program that gives ``SharedPreferences`` a closure; `nil` until
+  /// the first such program sets it.
   public var programDecides: Bool?
 
-  /// What other machines call this one, which proves nothing; `nil` for the name of the host.
+  /// What other machines call this one, which proves nothing; `nil` for the host name.
   public var machine: String?
 
   /// Creates a configuration.
@@ -61,7 +61,7 @@ public struct SharingConfiguration: Sendable, Hashable, Codable {
   /// - Parameter address: The address of the store.
   public init(address: String) { self.address = address }
 
-  /// The fields of the file, which are also their names in errors.
+  /// The fields of the file, also their names in errors.
   enum CodingKeys: String, CodingKey, CaseIterable {
     case address, store, certificateAuthority, certificate, key, user, passwordFile
     case passwordReference, proxy, quotaKeys, quotaBytes, programDecides, machine
@@ -108,7 +108,7 @@ private struct UnknownField: Error {
   let name: String
 }
 
-/// Refuses an unknown field: a misspelt name would share without what it was to set.
+/// Refuses an unknown field: a misspelt name would share without the intended setting.
 private struct KnownFields: Decodable {
   private struct AnyField: CodingKey {
     let stringValue: String
@@ -130,7 +130,7 @@ private struct KnownFields: Decodable {
 extension SharingConfiguration {
   private static let greatestSize = 65_536
 
-  /// Returns the configuration of a suite; `nil` if it is not shared.
+  /// Returns the configuration of a suite, or `nil` if it is not shared.
   package static func load(
     suiteName: String, environment: EnvironmentVariables = .process
   ) throws(PreferencesError) -> SharingConfiguration? {
@@ -154,7 +154,7 @@ extension SharingConfiguration {
     return configuration
   }
 
-  /// Writes the file, in one step, for the user alone.
+  /// Writes the file in one step, readable by the user alone.
   package func save(
     suiteName: String, environment: EnvironmentVariables = .process
   ) throws(PreferencesError) {
@@ -175,7 +175,7 @@ extension SharingConfiguration {
       })
   }
 
-  /// Removes the file; it may be missing.
+  /// Removes the file if it exists.
   package static func remove(
     suiteName: String, environment: EnvironmentVariables = .process
   ) throws(PreferencesError) {
@@ -188,7 +188,7 @@ extension SharingConfiguration {
     }
   }
 
-  /// Returns the names of the suites that are shared, in the order of their bytes.
+  /// Returns the names of the shared suites, sorted by their bytes.
   package static func suiteNames(
     environment: EnvironmentVariables = .process
   ) throws(PreferencesError) -> [String] {
@@ -211,7 +211,7 @@ extension SharingConfiguration {
   package static func path(
     _ suiteName: String, _ environment: EnvironmentVariables
   ) throws(PreferencesError) -> String {
-    // Checks the name, which is also that of a file here.
+    // This checks the name, which is a file name here, too.
     _ = try DurablePreferences(suiteName: suiteName, folder: nil, environment: environment)
       .expectedPath()
     return try folder(environment) + "/" + suiteName + suffix
@@ -228,13 +228,13 @@ extension SharingConfiguration {
 }
 
 extension PreferencesError {
-  /// The failure of a call to the server, as one of preferences.
+  /// Converts the failure of a call to the server.
   package init(_ error: EtcdError) {
     let suffix = error.mayHaveHappened ? "; the change may have happened" : ""
     self.init(Code(error), error.message + suffix)
   }
 
-  /// A setting of sharing that cannot be used.
+  /// The error for a setting of sharing that cannot be used.
   package static func unusable(_ reason: String) -> Self { Self(.invalidAddress, reason) }
 }
 

@@ -5,26 +5,26 @@ internal import PrephirencesSystem
 
 /// Goes back through the changes of a store, as far as the server keeps them.
 ///
-/// A change takes about four calls, and nothing is kept in memory between two. Those of a key follow
-/// its own row, until that was made.
+/// A change takes about four calls, and memory does not grow with the history. For one key, its row
+/// is followed back until it was created.
 package struct StoreHistory {
-  /// How many changes are looked at to find the last one of a key that has no row.
+  /// How many changes are searched for the last one of a key without a row.
   package static let greatestSearch = 1000
 
   private let store: DirectStore
   private let key: PreferenceKey?
 
-  /// What is looked at next; `nil` before the first look, and 0 at the end.
+  /// The next revision to look at; `nil` before the first, and 0 at the end.
   private var revision: Int64?
   private var hasFound = false
 
-  /// Whether older changes were not looked at.
+  /// Whether older changes were not searched.
   package private(set) var isCut = false
 
-  /// Whether the server has compacted what came before the last change that was returned.
+  /// Whether the server has compacted the changes before the last one that was returned.
   package private(set) var isCompacted = false
 
-  /// `key` is `nil` for all.
+  /// `key` is `nil` for all keys.
   package init(_ store: DirectStore, key: PreferenceKey? = nil) {
     self.store = store
     self.key = key
@@ -32,8 +32,8 @@ package struct StoreHistory {
 
   private var deadline: Deadline { Deadline(after: store.timeout) }
 
-  /// Returns the change before the last one that was returned, beginning with the newest; `nil` if
-  /// there is none, or the server has compacted it.
+  /// Returns the newest change, and with each call the one before; returns `nil` if there is none,
+  /// or if the server has compacted it.
   package mutating func next() throws(PreferencesError) -> StoreTransaction? {
     do {
       var rest = Self.greatestSearch
@@ -55,15 +55,13 @@ package struct StoreHistory {
     }
   }
 
-  /// Who collects removals changes no value.
+  /// Whether a change is wanted: collecting removals changes no value.
   private func isMeant(_ change: StoreTransaction.Change) -> Bool {
     (change.new != nil || change.old?.isRemoval != true)
       && key?.utf8.elementsEqual(change.key.utf8) ?? true
   }
 
-  /// Goes back to the last change before a revision.
-  ///
-  /// Returns `nil` if there is none, or if it has no values.
+  /// Returns the last change before a revision, or `nil` if there is none or it changes no value.
   private mutating func step() throws -> StoreTransaction? {
     let now = try revision ?? newestRevision()
     revision = now
@@ -80,14 +78,14 @@ package struct StoreHistory {
   }
 
   private mutating func stepOfAll(_ now: Int64) throws -> StoreTransaction? {
-    // With the rows of writers: they are still there if a value was set, and then deleted by others.
+    // Includes the rows of writers: they remain if a value was set and then deleted by others.
     let newest = try store.client.newest(store.layout.all, revision: now, deadline: deadline)
     let found = try newest.rows.first?.modRevision ?? lastRevisionWithRows(before: now)
     guard let last = found else {
       revision = 0
       return nil
     }
-    // Nothing was put since, so that rows can only have been deleted.
+    // Nothing was put since, so rows can only have been deleted.
     let then = try store.client.changed(store.layout.values, in: last, deadline: deadline)
     let left = try last == now ? then.count : count(now)
     if then.count > left { return try deletion(between: last, and: now, left) }
@@ -106,7 +104,7 @@ package struct StoreHistory {
       .count
   }
 
-  /// Finds when the store was there, of which nothing is left.
+  /// Finds the last revision with rows, if now there are none.
   private func lastRevisionWithRows(before end: Int64) throws -> Int64? {
     var distance: Int64 = 1
     while distance < end {
@@ -116,7 +114,7 @@ package struct StoreHistory {
     return nil
   }
 
-  /// Finds the last deletion between a revision that has more rows, and one that has so many.
+  /// Finds the last deletion between two revisions, of which the first has more rows.
   private mutating func deletion(
     between first: Int64, and last: Int64, _ least: Int64
   ) throws -> StoreTransaction? {
@@ -133,7 +131,7 @@ package struct StoreHistory {
     StoreTransaction(revision: revision, changes: try deleted(revision), hasOld: true)
   }
 
-  /// Returns what a revision has deleted.
+  /// Returns the rows that a revision has deleted.
   private func deleted(_ revision: Int64) throws -> [StoreTransaction.Change] {
     let before = try store.client.names(
       store.layout.values, revision: revision - 1, deadline: deadline)
@@ -145,13 +143,13 @@ package struct StoreHistory {
 
   // MARK: - Transactions
 
-  /// Returns what a revision has changed in a store; `nil` if nothing.
+  /// Returns what a revision has changed in a store, or `nil` if nothing.
   package static func transaction(
     _ revision: Int64, of store: DirectStore
   ) throws(PreferencesError) -> StoreTransaction? {
     let history = StoreHistory(store)
     do {
-      // The first revision is that of an empty engine; and asked for 0, it answers as of now.
+      // The first revision is that of an empty engine. For revision 0, etcd answers as of now.
       guard try revision > 1 && revision <= history.newestRevision() else { return nil }
       let rows = try store.client.changed(
         store.layout.values, in: revision, deadline: history.deadline
@@ -183,7 +181,7 @@ package struct StoreHistory {
         .init(key: new[index].key, old: hasOld ? old[index] : nil, new: new[index])
       }, hasOld: hasOld)
     guard let found = try writer(of: revision) else {
-      // Only other tools delete rows and put others as one.
+      // Only other tools delete rows and put others in one revision.
       if hasOld { transaction.changes += try deleted(revision) }
       return transaction
     }
@@ -198,8 +196,8 @@ package struct StoreHistory {
     return transaction
   }
 
-  /// Returns who has sent a revision, with the row of the writer and that of its machine; `nil` if
-  /// another tool has, which puts no row of a writer.
+  /// Returns who has sent a revision, with the rows of the writer and its machine; returns `nil`
+  /// for another tool, which puts no row of a writer.
   private func writer(
     of revision: Int64
   ) throws -> (tag: WriterTag, row: [UInt8], machine: [UInt8]?)? {
@@ -215,7 +213,7 @@ package struct StoreHistory {
     return (writer, row.value, (found[0] ?? found[1])?.value)
   }
 
-  /// Returns the rows of keys before a revision, by as few calls as etcd allows.
+  /// Returns the rows of keys before a revision, in as few calls as etcd allows.
   private func old(_ keys: [PreferenceKey], _ revision: Int64) throws -> [SharedRow?] {
     var found: [SharedRow?] = []
     while found.count < keys.count {
@@ -227,7 +225,7 @@ package struct StoreHistory {
     return found
   }
 
-  /// Returns the first row of each range, by one call.
+  /// Returns the first row of each range, in one call.
   private func ranges(_ ranges: [EtcdOperation]) throws -> [EtcdRow?] {
     let answer = try store.client.perform(EtcdTransaction(success: ranges), deadline: deadline)
     guard answer.succeeded else {
@@ -240,6 +238,5 @@ package struct StoreHistory {
 }
 
 extension SharedRow {
-  /// Whether the row says that the key was removed.
   fileprivate var isRemoval: Bool { if case .removal = content { true } else { false } }
 }

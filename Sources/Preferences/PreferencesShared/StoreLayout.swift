@@ -5,33 +5,33 @@ package import PreferencesDurable
 package import PrephirencesEtcd
 internal import PrephirencesSystem
 
-/// Where the rows of a store are in the server.
+/// Where the rows of a store are on the server.
 ///
 /// | key | has |
 /// | --- | --- |
-/// | `PREFIX` `id` | the identity of the store, as ``StoreIdentity`` has it |
-/// | `PREFIX` `floor` | the form 1 and the revision of the last removal that was collected, 8 bytes |
-/// | `PREFIX` `w/` tag in hexadecimal | the last batch of a writer, as ``WriterRow`` has it; of one without a copy, whose tag begins with 00, for a day |
-/// | `PREFIX` `k/` key in UTF-8 | the value of a key, as ``SharedRow`` has it |
-/// | `PREFIX` `who/` tag in hexadecimal | what the machine of a writer says of itself, as ``MachineRow`` has it |
+/// | `PREFIX` `id` | the identity of the store, see ``StoreIdentity`` |
+/// | `PREFIX` `floor` | the form 1, and in 8 bytes the revision of the last collected removal |
+/// | `PREFIX` `w/` tag | the last batch of a writer, see ``WriterRow`` |
+/// | `PREFIX` `k/` key in UTF-8 | the value of a key, see ``SharedRow`` |
+/// | `PREFIX` `who/` tag | what the writer's machine says of itself, see ``MachineRow`` |
+///
+/// Tags are hexadecimal. A writer without a copy has a tag that begins with 00; the server keeps
+/// its row `w/` for a day.
 package struct StoreLayout: Hashable, Sendable {
-  /// What all keys of the store begin with; it ends with a slash.
+  /// The prefix of all keys of the store; it ends with a slash.
   package let prefix: [UInt8]
 
   package init(prefix: String) { self.prefix = Array(prefix.utf8) }
 
-  /// Everything that machines follow.
+  /// Everything that machines watch.
   ///
-  /// The rows `who/` come after it, so that a machine that says it is there wakes no other.
+  /// The rows `who/` are outside, so that they wake no machine.
   package var all: EtcdKeys { .from(prefix, to: prefix + Array("w0".utf8)) }
 
-  /// The rows of all keys.
   package var values: EtcdKeys { .prefix(key("")) }
 
-  /// The rows of all writers.
   package var writers: EtcdKeys { .prefix(prefix + Self.writers) }
 
-  /// The rows of all machines.
   package var machines: EtcdKeys { .prefix(prefix + Self.machines) }
 
   package var identity: [UInt8] { prefix + Array("id".utf8) }
@@ -47,14 +47,14 @@ package struct StoreLayout: Hashable, Sendable {
 
   package func key(_ key: PreferenceKey) -> [UInt8] { prefix + Self.keys + Array(key.utf8) }
 
-  /// What a key of the server is for.
+  /// What a key on the server is for.
   package enum Name: Hashable, Sendable {
     case identity
     case floor
     case writer(WriterTag)
     case machine(WriterTag)
     case key(PreferenceKey)
-    /// No row of this release: it stays as it is.
+    /// Not a row of this release: it stays as it is.
     case unknown
   }
 
@@ -78,12 +78,12 @@ package struct StoreLayout: Hashable, Sendable {
     return key == floor ? .floor : .unknown
   }
 
-  /// Says who has no rights, which etcd leaves out.
+  /// The message for a user without any rights, which etcd does not explain.
   func noRights(of user: String?) -> String {
     "\(Self.subject(user)) has no rights to '\(text)' (any more); etcd's operator grants them"
   }
 
-  /// Says who may read, but not change.
+  /// The message for a user who may read but not change.
   func noChange(by user: String?) -> String {
     "\(Self.subject(user)) may not make this change in '\(text)'; etcd's operator grants rights"
   }
@@ -99,7 +99,7 @@ package struct StoreLayout: Hashable, Sendable {
   private static let machines = Array("who/".utf8)
 }
 
-/// The rows that are not those of keys.
+/// The rows other than those of keys.
 package enum StoreRow {
   /// The form of rows that this release writes.
   package static let form: UInt8 = 1
@@ -110,7 +110,7 @@ package enum StoreRow {
     [form] + (0..<8).map { UInt8(truncatingIfNeeded: revision >> (56 - 8 * $0)) }
   }
 
-  /// The revision that a row `floor` has; `nil` if the row is damaged, or has a newer form.
+  /// The revision in a row `floor`, or `nil` if the row is damaged or has a newer form.
   package static func floor(_ row: [UInt8]) -> Int64? {
     guard row.count == 9, row[0] == form else { return nil }
     return row[1..<9].reduce(0) { $0 << 8 | Int64($1) }
@@ -119,14 +119,14 @@ package enum StoreRow {
 
 /// The row `who/<tag>`: what the machine of a writer says of itself, which proves nothing.
 ///
-/// It is the form 1 and JSON.
+/// It is the form 1, followed by JSON.
 package struct MachineRow: Hashable, Sendable, Codable {
   package var name: String
-  /// The release of this package that it has.
+  /// The release of this package that it runs.
   package var release: String
-  /// When it was in touch with the server, by its own clock, in milliseconds since 1970.
+  /// When it was last in touch with the server, by its own clock, in milliseconds since 1970.
   package var contact: Int64
-  /// How many of its keys are unsent because they wait for a decision, or were refused.
+  /// How many of its keys are unsent because they wait for a decision or were refused.
   package var unsent: Int
 
   package init(
@@ -138,7 +138,7 @@ package struct MachineRow: Hashable, Sendable, Codable {
     self.unsent = unsent
   }
 
-  /// Reads a row; `nil` if it is damaged, or has a newer form.
+  /// Reads a row, or returns `nil` if it is damaged or has a newer form.
   package init?(_ row: [UInt8]) {
     guard row.count <= Self.greatestSize, row.first == StoreRow.form,
       let read = try? JSONDecoder().decode(Self.self, from: Data(row.dropFirst())),
@@ -163,7 +163,7 @@ package struct MachineRow: Hashable, Sendable, Codable {
   /// The greatest length of a name, in bytes.
   static let greatestName = 64
 
-  /// Whether a text can be the name of a machine: short, and what everybody sees as it is.
+  /// Whether a text can name a machine: it must be short and printable.
   static func isName(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= greatestName
       && text.unicodeScalars.allSatisfy { scalar in
@@ -177,7 +177,7 @@ package struct MachineRow: Hashable, Sendable, Codable {
       }
   }
 
-  /// The name of this host, as the kernel has it.
+  /// The name of this host, from the kernel.
   package static var hostName: String {
     var name = [CChar](repeating: 0, count: 256)
     guard unsafe gethostname(&name, name.count - 1) == 0 else { return "unnamed" }
@@ -203,7 +203,7 @@ package struct BatchTransaction: Sendable {
   /// Rows up to this size are compared whole.
   static let greatestWholeRow = 2048
 
-  /// What one compare or operation adds to a request beside keys and values.
+  /// What a compare or an operation adds to a request, beyond keys and values.
   private static let overhead = 64
 
   package var transaction: EtcdTransaction {
@@ -233,7 +233,7 @@ package struct BatchTransaction: Sendable {
       }
     }
     large.sort { $0.bytes.count > $1.bytes.count }
-    // Each key has at least one of the compares.
+    // Each key takes at least one compare.
     let pairs = max(0, min(large.count, EtcdTransaction.limit - 2 - batch.changes.count))
     for row in large[..<pairs] { compares += headerCompares(row) }
     var rest = EtcdTransaction.greatestSize - size(of: compares)
@@ -249,7 +249,7 @@ package struct BatchTransaction: Sendable {
     return compares
   }
 
-  /// Compares that only rows with the same header pass.
+  /// Compares that pass only if the row has the same header.
   private func headerCompares(_ row: SharedRow) -> [EtcdCompare] {
     let key = EtcdKeys.one(layout.key(row.key))
     let header = Array(row.bytes.prefix(SharedRow.headerCount))
@@ -263,9 +263,9 @@ package struct BatchTransaction: Sendable {
     return [.value(key, .greater, header), .value(key, .less, next)]
   }
 
-  /// About how large the request is with these compares and all puts.
+  /// The approximate size of the request with these compares and all puts.
   private func size(of compares: [EtcdCompare]) -> Int {
-    // Every key is in a compare, a put and a range.
+    // Each key is in a compare, a put and a range.
     let keys = batch.changes.reduce(0) {
       $0 + 3 * (layout.prefix.count + $1.row.key.utf8.count + 2)
     }
@@ -279,19 +279,19 @@ package struct BatchTransaction: Sendable {
 
   // MARK: - Answer
 
-  /// What an answer says of the batch.
+  /// What the server answered.
   package enum Outcome: Hashable, Sendable {
-    /// The server has the batch, since this revision.
+    /// The server has the batch since this revision.
     case committed(Int64)
-    /// A key has changed, at the latest in this revision; `nil` if that is not known.
+    /// A key has changed, at this revision or before; `nil` if the revision is unknown.
     case changed(Int64?)
     /// The store has another identity, or none.
     case foreign
     /// Another file writes with this tag.
     case cloned
-    /// The server has an older state than it had.
+    /// The server has an older state than before.
     case restored
-    /// The answer has not the rows that were asked for.
+    /// The answer lacks rows that were asked for.
     case malformed
   }
 

@@ -14,8 +14,8 @@ internal import SystemPackage
 /// | `prefs-receive` | with the lock | receives |
 /// | `prefs-decide` | with a resolver | asks it for decisions |
 ///
-/// All workers of the files in a folder share `prefs-files`, which notices changes of them, and all
-/// that watch a cluster share `prefs-watch`.
+/// The workers of all files in a folder share `prefs-files`, which notices changes of the files.
+/// Workers that watch the same cluster share `prefs-watch`.
 final class SyncCore: Sendable {
   let replica: SharedReplica
   let client: EtcdClient
@@ -46,7 +46,7 @@ final class SyncCore: Sendable {
     reports = SyncReports(replica, didRecord: options.didReport)
   }
 
-  /// A forked child has the object, but not its threads, and perhaps a lock that one of them held.
+  /// Whether this is a forked child: it has none of the threads, and a lock may be held for ever.
   var isForked: Bool { getpid() != process }
 
   func start() {
@@ -61,14 +61,14 @@ final class SyncCore: Sendable {
     run("prefs-decide") { ConflictResolver(core: $0, resolver: resolver).run() }
   }
 
-  /// Lets whoever sends try again at once, in whichever process.
+  /// Makes the sending process retry now.
   func wake() {
     reports.expire()
     signals.change { $0.wakes += 1 }
     if let path = try? replica.filePath() { SenderLock.requestRetry(besides: path) }
   }
 
-  /// Ends all threads; returns before they have ended.
+  /// Stops all threads; returns before they have ended.
   func end() {
     signals.change { $0.isStopping = true }
     let (session, observation) = ends.withLock { ($0.session, $0.observation) }
@@ -76,7 +76,7 @@ final class SyncCore: Sendable {
     observation?.cancel()
   }
 
-  /// Whether the thread was started.
+  /// Starts a thread; returns false if that fails.
   @discardableResult
   func run(_ name: String, _ body: @escaping @Sendable (SyncCore) -> Void) -> Bool {
     signals.change { $0.threads += 1 }
@@ -118,7 +118,7 @@ final class SyncCore: Sendable {
           awaitRelease(lock, lockChanges)
           continue
         }
-        // What is asked while the session ends counts, too.
+        // Requests during the session count, too.
         let wakes = signals.read { $0.wakes }
         let hasLostFile = runSession(path, lock, sharing)
         lock.release()
@@ -132,10 +132,10 @@ final class SyncCore: Sendable {
     }
   }
 
-  /// Waits until the process that has the lock may have ended.
+  /// Waits until the process that holds the lock may have ended.
   private func awaitRelease(_ lock: SenderLock, _ changes: Int) {
     signals.wait(.seconds(30)) { $0.isStopping || $0.lockChanges != changes }
-    // The kernel reports the end of a process before it frees its locks.
+    // The kernel reports the end of a process before it releases its locks.
     for _ in 0..<10 where !isStopping {
       guard (try? lock.tryTake()) == false else { return }
       Deadline.pause()
@@ -171,7 +171,7 @@ extension SyncCore {
     return session.hasLostFile
   }
 
-  /// Without one of its threads, a session does nothing.
+  /// Starts a thread of a session; if it fails, the session ends.
   private func runInSession(
     _ name: String, _ session: SyncSession, _ body: @escaping @Sendable (SyncCore) -> Void
   ) {
@@ -185,14 +185,14 @@ extension SyncCore {
     session.end()
   }
 
-  /// Begins to notify the threads of changes of the file, unless that has begun.
+  /// Starts notifying the threads of changes of the file, once.
   func noticeChanges(_ path: String) throws {
     guard ends.withLock({ $0.observation == nil }) else { return }
     let requests = PosixMutex(Requests(path))
     do throws(Errno) {
       let observation = try FolderWatch.observe(path) { [signals, reports] changes in
         let isAsked = changes.contains(.lockText) && requests.withLock { $0.isNew() }
-        // Whoever asked waits for the answer, also if it is as before.
+        // A process that has asked waits for the report, even if nothing has changed.
         if isAsked { reports.expire() }
         signals.change { state in
           if changes.contains(.file) { state.fileChanges += 1 }
@@ -206,7 +206,7 @@ extension SyncCore {
   }
 }
 
-/// What other processes ask of those that send, or would.
+/// What other processes request from the sending process.
 private struct Requests {
   private let path: String
   private var last: [UInt8]
@@ -216,7 +216,7 @@ private struct Requests {
     last = SenderLock.retryRequest(besides: path)
   }
 
-  /// Whether somebody has asked since the last call.
+  /// Whether there was a request since the last call.
   mutating func isNew() -> Bool {
     let now = SenderLock.retryRequest(besides: path)
     defer { last = now }
@@ -224,9 +224,9 @@ private struct Requests {
   }
 }
 
-/// The time in which a process has the lock, and sends and receives.
+/// The time in which a process holds the lock, sends and receives.
 ///
-/// The receiver and the sender have a thread each. Either ends the session for both.
+/// The sender and the receiver have a thread each. Either can end the session.
 final class SyncSession: Sendable {
   private let core: SyncCore
   let replica: SharedReplica
@@ -236,10 +236,10 @@ final class SyncSession: Sendable {
   var signals: SyncSignals { core.signals }
   var reports: SyncReports { core.reports }
 
-  /// Tells all processes that the server has taken changes.
+  /// Announces to all processes that the server has accepted changes.
   let announce: @Sendable () -> Void
 
-  /// What the store learns about this machine.
+  /// Writes into the store what this machine says of itself.
   let notice = MachineNotice()
 
   /// Ends every call of the session.
@@ -248,7 +248,7 @@ final class SyncSession: Sendable {
   private struct Connection {
     /// Ends the watch.
     var cancellation: EtcdCancellation?
-    /// What the store is known by, and the row `floor`.
+    /// The row `id`, and the row `floor`.
     var identity: [UInt8]?
     var floorRow: [UInt8]?
   }
@@ -270,10 +270,10 @@ final class SyncSession: Sendable {
     connection.withLock { $0.cancellation }?.cancel()
   }
 
-  /// Whether the session has ended because the file is shared otherwise, or not any more.
+  /// Whether the session has ended because sharing of the file has ended or changed.
   var hasLostFile: Bool { lostFile.withLock { $0 } }
 
-  /// Ends the session if an error says that the file is shared otherwise than when it began.
+  /// Ends the session if the error means that sharing of the file has changed since it began.
   func endsBecause(of error: any Error) -> Bool {
     guard (error as? PreferencesError)?.code == .notFound else { return false }
     lostFile.withLock { $0 = true }
@@ -287,7 +287,7 @@ final class SyncSession: Sendable {
     return SyncProblem(.permissionDenied, layout.noRights(of: client.configuration.user))
   }
 
-  /// Waits for the next attempt, or until somebody asks for one.
+  /// Waits for the next attempt, or until somebody requests one.
   func pause(_ duration: Duration) {
     let wakes = signals.read { $0.wakes }
     signals.wait(duration) { $0.isOver || $0.wakes != wakes }
@@ -302,11 +302,11 @@ final class SyncSession: Sendable {
     set { connection.withLock { $0.floorRow = newValue } }
   }
 
-  /// Returns what ends the watch of a new connection.
+  /// Returns the cancellation of a new connection's watch.
   func beginConnection() -> EtcdCancellation {
     let new = EtcdCancellation()
     connection.withLock { $0.cancellation = new }
-    // It may have been asked to end before it could be told.
+    // The session may have ended before the cancellation existed.
     if isEnding { new.cancel() }
     return new
   }
@@ -318,7 +318,7 @@ final class SyncSession: Sendable {
     }
   }
 
-  /// Lets the receiver read everything again.
+  /// Makes the receiver read everything again.
   @discardableResult
   func requestReading() -> Int {
     let number = signals.change { state in

@@ -7,9 +7,9 @@ internal import PrephirencesSystem
 internal import Synchronization
 internal import SystemPackage
 
-/// Records for all processes how a file stands with the server, when that changes.
+/// Records for all processes the status of a file, when it changes.
 final class SyncReports: Sendable {
-  /// Who has a problem.
+  /// Where a problem is.
   enum Place: CaseIterable { case lock, receiver, sender }
 
   private struct State {
@@ -18,14 +18,14 @@ final class SyncReports: Sendable {
     var hasRecorded = false
     var lastContact: Date?
     var lastRecord = ContinuousClock.now
-    /// Keeps, where that is possible on a full disk, why nothing could be recorded.
+    /// Keeps the reason why nothing could be recorded, which works even on a full disk.
     var keepFailure: (@Sendable (PreferencesError?) -> Void)?
   }
 
   private let replica: SharedReplica
   private let didRecord: (@Sendable (SharingReport, _ unrecorded: PreferencesError?) -> Void)?
   private let state = PosixMutex(State())
-  /// Held while a report is made and recorded, so that the newest one is the last.
+  /// Held while a report is made and recorded, so that the newest report is the last one.
   private let recording = PosixMutex(())
 
   init(
@@ -36,18 +36,17 @@ final class SyncReports: Sendable {
     self.didRecord = didRecord
   }
 
-  /// The first problem now, also one that could not be recorded.
+  /// The first present problem, also one that could not be recorded.
   var problem: SyncProblem? {
     state.withLock { state in Place.allCases.compactMap { state.problems[$0] }.first }
   }
 
-  /// Whether `place` has a problem now.
   func problem(of place: Place) -> SyncProblem? { state.withLock { $0.problems[place] } }
 
-  /// Records the next report, also if it is as the last one: the file may be shared again.
+  /// Records the next report even if nothing has changed: the file may have been shared again.
   func expire() { state.withLock { $0.hasRecorded = false } }
 
-  /// Calls a closure, while this process has the lock, with why a report could not be recorded.
+  /// Sets the closure that keeps failures to record, while this process holds the lock.
   func keepFailures(with body: (@Sendable (PreferencesError?) -> Void)?) {
     state.withLock { $0.keepFailure = body }
   }
@@ -56,7 +55,7 @@ final class SyncReports: Sendable {
     record { $0.problems[place] = problem }
   }
 
-  /// The server has answered, as it should.
+  /// Records a successful answer of the server.
   func contact(of place: Place) {
     record { state in
       state.problems[place] = nil
@@ -69,17 +68,17 @@ final class SyncReports: Sendable {
       guard let report = nextReport(after: change) else { return (nil, nil) }
       return (report, write(report))
     }
-    // What says that the file is not shared any more is no failure to record.
+    // If sharing has ended, the failure to record it does not count.
     guard let report, failure?.code != .notFound else { return }
     didRecord?(report, failure)
   }
 
-  /// Returns what is to be recorded after a change; `nil` if that is nothing new.
+  /// Returns the report to record after a change, or `nil` if nothing is new.
   private func nextReport(after change: (inout State) -> Void) -> SharingReport? {
     state.withLock { state in
       change(&state)
       let problem = Place.allCases.compactMap { state.problems[$0] }.first
-      // The message can be another one with each attempt.
+      // The message can differ between attempts.
       let rest: Duration = problem == state.recorded ? .seconds(60) : .seconds(5)
       let isOld = state.lastRecord.duration(to: .now) > rest
       guard !state.hasRecorded || problem?.code != state.recorded?.code || isOld
@@ -97,7 +96,7 @@ final class SyncReports: Sendable {
   private func write(_ report: SharingReport) -> PreferencesError? {
     var failure: PreferencesError?
     do throws(PreferencesError) { try replica.record(report) } catch { failure = error }
-    // It is tried again with the next report.
+    // Try again with the next report.
     if failure != nil { state.withLock { $0.hasRecorded = false } }
     if failure?.code != .notFound { state.withLock { $0.keepFailure }?(failure) }
     return failure
@@ -106,9 +105,9 @@ final class SyncReports: Sendable {
 
 /// Why a file is not in step with the server.
 struct SyncProblem: Error, Hashable {
-  /// A word for programs; released ones are never changed.
+  /// A word for programs; released words never change.
   enum Code: String, CaseIterable {
-    // Of those that are one code of preferences, the first is the usual one.
+    // If several have the same code of preferences, the first is the usual one.
     case unreachable, certificate, wrongPassword, passwordUnavailable, permissionDenied, readOnly
     case noSpace, foreignStore, newerForm, protocolViolation, damaged, noLibrary, invalidAddress
     case file
@@ -148,7 +147,7 @@ struct SyncProblem: Error, Hashable {
     }
   }
 
-  /// Whether another process may know what this one lacks.
+  /// Whether only this process has the problem: another one may have the password.
   var isOfThisProcess: Bool { code == .wrongPassword || code == .passwordUnavailable }
 }
 
@@ -158,20 +157,20 @@ extension SyncProblem {
   }
 }
 
-/// Finds out whether the server refuses a file in a way that only a person can mend, such as a
-/// password that is not accepted.
+/// Finds out whether the server refuses a file in a way that only a person can change, such as a
+/// wrong password.
 package struct RefusalCheck {
   private let replica: SharedReplica
   private let begin = Date()
 
-  /// Begins to look; what was said before counts only after a while, since whoever sends may be about
-  /// to try again.
+  /// Starts looking; earlier reports count only after a while, because the sender may be about to
+  /// retry.
   package init(_ replica: SharedReplica) { self.replica = replica }
 
   package func check(isUnsent: Bool) throws(PreferencesError) {
     guard let report = try replica.state().report,
       let code = report.code.flatMap(SyncProblem.Code.init), code.isForAPerson,
-      // What others have changed comes nevertheless.
+      // Receiving works nevertheless.
       isUnsent || code != .readOnly && code != .noSpace,
       // Another process may lack what this one has.
       report.process == getpid() || !SyncProblem(code, "").isOfThisProcess,
@@ -193,24 +192,26 @@ extension SyncProblem.Code {
   }
 }
 
-/// Says in the store which machine has the file, when it was last in touch, and what it cannot send.
+/// Writes into the store which machine has the file, when it was last in touch, and what it cannot
+/// send.
 ///
-/// Who may only read cannot say so. A failure is not reported: it is said again at the next contact.
+/// A user who may only read cannot write it. A failure is not reported: the next contact tries
+/// again.
 final class MachineNotice: Sendable {
   private struct State {
-    /// The row that was said last, and when to say it again.
+    /// The last row, and when to write it again.
     var said: (tag: WriterTag, row: MachineRow)?
-    /// The row that another machine had put under that tag.
+    /// The row that another machine had under that tag.
     ///
-    /// If this machine takes another tag later, the file was a copy of that machine's, which gets its
-    /// row back.
+    /// If this machine takes another tag later, the file was a copy of that machine's, and its row
+    /// is restored.
     var replaced: MachineRow?
     var next = ContinuousClock.now
-    /// Before that, not even another row.
+    /// No row is written before this time, not even a changed one.
     var rest = ContinuousClock.now
   }
 
-  /// How many notices this process has; many suites speak less often each.
+  /// How many notices this process has: with more suites, each writes less often.
   private static let count = Atomic(0)
 
   private let state = PosixMutex(State())
@@ -219,18 +220,19 @@ final class MachineNotice: Sendable {
 
   deinit { Self.count.subtract(1, ordering: .relaxed) }
 
-  /// How long to be silent, and not at the same time as others.
+  /// How long to wait until the next row; random, so that machines don't write together.
   private static var silence: Duration {
     let seconds = max(300, 30 * count.load(ordering: .relaxed))
     return .seconds(seconds) * Double.random(in: 0.8...1.2)
   }
 
-  /// When the sender must look again.
+  /// How long the sender may wait before it must call ``update(_:)``.
   var timeToNext: Duration {
     max(.seconds(1), ContinuousClock.now.duration(to: state.withLock(\.next)))
   }
 
-  /// Says it at the first contact, unless the store has had the same row for less than five minutes.
+  /// Writes the row at the first contact, unless the store has had an equal one for less than five
+  /// minutes.
   func begin(_ session: SyncSession, _ cancellation: EtcdCancellation) {
     let (said, replaced) = state.withLock { ($0.said, $0.replaced) }
     guard let (tag, row) = try? self.row(session), said?.tag != tag else { return }
@@ -248,7 +250,7 @@ final class MachineNotice: Sendable {
     say(tag, row, session, cancellation)
   }
 
-  /// Says it again if it is another row now, or some time has passed.
+  /// Writes the row if it has changed, or after some time.
   func update(_ session: SyncSession) {
     let (said, next, rest) = state.withLock { ($0.said, $0.next, $0.rest) }
     guard let (tag, row) = try? self.row(session),
@@ -291,7 +293,7 @@ final class MachineNotice: Sendable {
 }
 
 extension MachineRow {
-  /// Whether another row says the same, at another time.
+  /// Whether another row is equal except for its time.
   fileprivate func says(_ other: Self) -> Bool {
     (name, release, unsent) == (other.name, other.release, other.unsent)
   }

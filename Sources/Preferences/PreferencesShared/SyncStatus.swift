@@ -5,33 +5,34 @@ package import PreferencesDurable
 internal import PrephirencesSystem
 
 extension SharedPreferences {
-  /// What is in step, and what is not.
+  /// Whether a suite is in step, and what waits.
   public struct Status: Sendable {
-    /// Whether the suite is shared; everything else is empty otherwise.
+    /// Whether the suite is shared; if not, everything else is empty.
     public let isShared: Bool
 
-    /// Whether the store refuses changes of this machine's user; then so does this machine.
+    /// Whether the store refuses changes by this machine's user; then this machine refuses them,
+    /// too.
     public let isReadOnly: Bool
 
-    /// The number of keys that have unsent changes.
+    /// The number of keys with unsent changes.
     public let unsentKeys: Int
 
-    /// When the oldest of them was made.
+    /// When the oldest unsent change was made.
     public let oldestUnsent: Date?
 
-    /// When the suite was last in step; `nil` if it never was.
+    /// When the suite was last in step; `nil` if never.
     public let lastContact: Date?
 
-    /// Why it is not in step now; `nil` if all is well.
+    /// Why it is not in step now; `nil` if it is.
     public let failure: PreferencesError?
 
-    /// The changes that wait for something else than the network.
+    /// The changes that wait for something other than the network.
     public let waiting: [Waiting]
   }
 
-  /// Changes that are not sent before something happens.
+  /// Changes that are not sent until something happens.
   public struct Waiting: Sendable, Hashable {
-    /// For what changes wait.
+    /// What changes wait for.
     @nonexhaustive public enum Reason: Hashable, Sendable {
       /// For the decision of a conflict.
       case decision
@@ -39,13 +40,13 @@ extension SharedPreferences {
       /// For the permission to change the keys.
       case permission
 
-      /// For a damaged row to be removed from the store.
+      /// For a damaged row of the store to be removed.
       case damage
 
-      /// For a release that knows what the store has.
+      /// For a release that can read the store's row.
       case newerRelease
 
-      /// For a store that takes requests of this size.
+      /// For a store that accepts requests of this size.
       case size
 
       /// For space in the store.
@@ -55,16 +56,16 @@ extension SharedPreferences {
     /// The keys.
     public let keys: [PreferenceKey]
 
-    /// For what they wait.
+    /// What they wait for.
     public let reason: Reason
 
-    /// What the store, or the closure that decides, said last; `nil` if nothing.
+    /// The last message of the store, or of the closure that decides; `nil` if there is none.
     public let message: String?
   }
 
-  /// Returns what is in step, and what is not, as the programs of this machine know it.
+  /// Returns whether the suite is in step, as the programs of this machine know it.
   ///
-  /// - Returns: The status; it asks no other machine.
+  /// - Returns: The status; no other machine is asked.
   /// - Throws: ``PreferencesError`` if the file cannot be read.
   public func status() throws(PreferencesError) -> Status {
     guard try store.replica.isShared() else { return Status(failure: store.problem) }
@@ -110,8 +111,8 @@ extension SharedPreferences.Waiting.Reason {
 }
 
 extension SharedReplica {
-  /// Records what the server said to a process that waits for it, unless another one sends, which
-  /// knows better.
+  /// Records the server's answer to a waiting process, unless another one sends: its answers are
+  /// newer.
   package func recordFailure(_ error: PreferencesError) {
     guard let code = SyncProblem.Code(error.code) else { return }
     recordUnlessOthersSend(
@@ -131,13 +132,13 @@ extension SharedReplica {
     guard let path = try? filePath(),
       [nil, getpid()].contains(SenderLock.holder(besides: path))
     else { return }
-    // What cannot be recorded is found again with the next attempt.
+    // The next attempt finds again what cannot be recorded.
     try? record(report)
   }
 }
 
 extension SyncProblem.Code {
-  /// The word of a failure; `nil` if the server did not say it.
+  /// The word of a failure, or `nil` if it is not the server's.
   fileprivate init?(_ code: PreferencesError.Code) {
     switch code {
     case .timedOut, .outcomeUnknown: self = .unreachable
@@ -152,7 +153,7 @@ extension SyncProblem.Code {
 }
 
 extension PreferencesError {
-  /// What the server said last, unless all is well.
+  /// The last problem that was reported, or `nil` if all is well.
   init?(_ report: SharingReport) {
     guard let word = report.code else { return nil }
     // A newer release may have other words.
@@ -167,7 +168,7 @@ extension PreferencesError {
 }
 
 extension PreferencesError.Code {
-  /// The code of a problem: the one table, from which the others follow.
+  /// The code of a problem; other tables are derived from this one.
   init(_ problem: SyncProblem.Code) {
     self =
       switch problem {
@@ -188,12 +189,12 @@ extension PreferencesError.Code {
 }
 
 extension SyncStatus {
-  /// What the server said last, unless all is well: a store that cannot be reached now is
-  /// ``PreferencesError/Code/timedOut``.
+  /// The last problem that was reported, or `nil` if all is well; a store that cannot be reached
+  /// now is ``PreferencesError/Code/timedOut``.
   package var problem: PreferencesError? {
     guard let report = state.report, let error = PreferencesError(report) else { return nil }
     switch report.code.flatMap(SyncProblem.Code.init) {
-    // Who may only read is in step.
+    // A user who may only read is in step.
     case .readOnly where state.unsentKeys == 0: return nil
     case .unreachable: return PreferencesError(.timedOut, error.message)
     default: return error
@@ -209,7 +210,7 @@ extension SyncStatus {
   }
 }
 
-/// How a shared file stands, for `prefs sync status`.
+/// The status of a shared file, for `prefs sync status`.
 package struct SyncStatus: Sendable {
   package var state: SharingState
   /// The batches that wait for a decision.
@@ -218,27 +219,28 @@ package struct SyncStatus: Sendable {
   package var process: Int32?
   /// Whether that process is stopped by a signal.
   package var isStopped: Bool
-  /// Why that process cannot record how the file stands; `nil` if it can.
+  /// Why that process cannot record the status; `nil` if it can.
   package var recordFailure: String?
 
-  /// How old the last contact may be while a process sends and receives: it hears from the server every
-  /// 30 seconds, and records that at most every 60.
+  /// How old the last contact may be while a process sends and receives; it hears from the server
+  /// every 30 seconds, and records that at most every 60 seconds.
   package static let greatestSilence = Duration.seconds(150)
 
-  /// Returns how a file stands; `nil` if it is not shared, or no program has begun to share it.
+  /// Returns the status, or `nil` if the file is not shared, or no program has begun to share it.
   package static func of(_ replica: SharedReplica) throws(PreferencesError) -> SyncStatus? {
     guard try replica.isShared() else { return nil }
     let state = try replica.state()
     let path = try replica.filePath()
     let process = SenderLock.holder(besides: path)
     return SyncStatus(
-      // Listing them waits for those who write.
+      // Listing them waits for writers.
       state: state, conflicts: state.unsentKeys > 0 ? try replica.conflicts() : [],
       process: process, isStopped: process.map { RunningProcess($0).isStopped } ?? false,
       recordFailure: process == nil ? nil : SenderLock.failure(besides: path))
   }
 
-  /// Why the process that sends and receives does not get on, or that there is none; `nil` if it does.
+  /// Why the process that sends and receives makes no progress, or that there is none; `nil` if all
+  /// is well.
   package var senderFailure: PreferencesError? {
     guard let process else {
       return PreferencesError(.timedOut, "no process keeps it in step")
@@ -251,7 +253,7 @@ package struct SyncStatus: Sendable {
     guard let contact = state.report?.lastContact, state.revision > 0 else {
       return PreferencesError(.timedOut, "it has not been in step yet")
     }
-    // Far in the future, it says nothing: the clock was set back since, and the process is silent.
+    // A contact far in the future means that the clock was set back, and the process is silent.
     guard abs(contact.timeIntervalSinceNow) > Self.greatestSilence / .seconds(1) else { return nil }
     return PreferencesError(
       .timedOut, "process \(process) keeps it in step, but has not heard from etcd lately")
@@ -259,7 +261,7 @@ package struct SyncStatus: Sendable {
 }
 
 extension PreferencesError {
-  /// The process that sends is stopped; `nil` if it is not, or if there is none.
+  /// The failure that the sending process is stopped; `nil` if it is not, or if there is none.
   package static func stoppedSender(of replica: SharedReplica) -> PreferencesError? {
     guard let path = try? replica.filePath(), let process = SenderLock.holder(besides: path),
       RunningProcess(process).isStopped

@@ -5,13 +5,13 @@ package import PreferencesDurable
 package import PrephirencesEtcd
 package import PrephirencesSystem
 
-/// Keeps one file in step with a server, on threads of its own, while it has the lock of the sender.
+/// Keeps one file in step with a server, on its own threads, while it holds the lock of the sender.
 ///
-/// Of all workers of a file, in whichever processes, one has the lock; the next takes it when that
-/// ends. While the file is not shared, or at another place, it waits without the lock. A worker that
-/// is destroyed ends, and so does nothing in a forked child.
+/// Of all workers of a file, in all processes, one holds the lock. When it ends, the next one takes
+/// it. While the file is not shared, or shared elsewhere, the worker waits without the lock.
+/// Destroying a worker stops it. In a forked child it does nothing.
 package final class SyncWorker: Sendable {
-  /// Decides a conflict, on a thread of its own and outside all locks, and perhaps repeatedly.
+  /// Decides a conflict; it is called on its own thread, outside all locks, perhaps repeatedly.
   package typealias Resolver = @Sendable (ReplicaConflict) throws -> ReplicaDecision
 
   let core: SyncCore
@@ -21,7 +21,7 @@ package final class SyncWorker: Sendable {
 
   /// Creates a worker, which does nothing yet.
   ///
-  /// `resolver` is `nil` if this process decides none.
+  /// `resolver` is `nil` if this process decides no conflicts.
   package init(
     replica: SharedReplica, cluster: EtcdConfiguration, prefix: String, resolver: Resolver?,
     options: SyncOptions = SyncOptions()
@@ -33,51 +33,49 @@ package final class SyncWorker: Sendable {
     if !core.isForked { core.end() }
   }
 
-  /// Begins in the background, and waits for nothing.
-  ///
-  /// Call it once.
+  /// Starts in the background, without waiting; call it once.
   package func start() {
     if !core.isForked { core.start() }
   }
 
-  /// Ends, and waits for its threads until the deadline.
+  /// Stops, and waits for its threads until the deadline.
   ///
-  /// What is unsent stays in the file, and is sent by the next worker.
+  /// Unsent changes stay in the file; the next worker sends them.
   package func stop(_ deadline: Deadline) {
     guard !core.isForked else { return }
     core.end()
     core.signals.wait(.seconds(deadline.seconds)) { $0.threads == 0 }
   }
 
-  /// Tries at once what waits for a retry, in whichever process.
+  /// Retries now, in any process.
   package func wake() {
     if !core.isForked { core.wake() }
   }
 
-  /// Waits until everything that was set before is acknowledged, by whichever process sends.
+  /// Waits until everything that was set before is acknowledged, by any sending process.
   package func flush(_ deadline: Deadline, endsWhenRefused: Bool = false) throws(PreferencesError) {
     try reporting { try Flush(core: core, endsWhenRefused: endsWhenRefused).perform(deadline) }
   }
 
-  /// Why this worker does not get on; `nil` if it does, or if another process sends.
+  /// Why this worker makes no progress; `nil` if it does, or if another process sends.
   package var failure: PreferencesError? { core.reports.problem.map { PreferencesError($0) } }
 
-  /// Whether one of its threads hangs, in a call that should have ended long ago.
+  /// Whether a thread hangs in a call that should have ended long ago.
   ///
-  /// A thread that waits for the server, the file or another process does not.
+  /// A thread that waits for the server, the file or another process does not hang.
   package func isHung(after limit: Duration) -> Bool {
     !core.isForked && core.signals.isHung(after: limit)
   }
 }
 
-/// What the threads of a worker tell each other.
+/// What the threads of a worker signal to each other.
 final class SyncSignals: Sendable {
   struct State {
     var isStopping = false
     var threads = 0
 
-    /// How often the file, and who has the lock, may have changed, and how often retries were asked
-    /// for.
+    /// How often the file, and the holder of the lock, may have changed, and how often a retry was
+    /// requested.
     var fileChanges = 0
     var lockChanges = 0
     var wakes = 0
@@ -88,15 +86,15 @@ final class SyncSignals: Sendable {
     var isEnding = false
     var isOver: Bool { isEnding || isStopping }
     var sessionThreads = 0
-    /// The revision that the receiver has applied.
+    /// The last revision that the receiver has applied.
     var received: Int64 = 0
-    /// Whether the file was compared with everything that the server has, on this connection.
+    /// Whether the file was compared with everything on the server, over this connection.
     var isInStep = false
-    /// How often everything was asked for again, and which of these requests was answered last.
+    /// How often a full read was requested, and the last request that was answered.
     var readings = 0
     var lastReading = 0
 
-    /// Since when each thread works without waiting for others, without the time of sleep.
+    /// When each thread last made progress, on a clock that stops while the machine sleeps.
     fileprivate var work: [UInt: SuspendingClock.Instant] = [:]
   }
 
@@ -106,7 +104,7 @@ final class SyncSignals: Sendable {
 
   func change<Result>(_ body: (inout State) -> Result) -> Result { state.change(body) }
 
-  /// Waits until a condition is met, at most so long.
+  /// Waits until a condition is met, or for the given time.
   @discardableResult
   func wait(_ duration: Duration?, until isMet: (State) -> Bool) -> Bool {
     let works = state.withLock { $0.work.removeValue(forKey: Self.thread) != nil }
@@ -118,43 +116,42 @@ final class SyncSignals: Sendable {
 
   private static var thread: UInt { UInt(pthread_self()) }
 
-  /// This thread gets on: it begins, or has an answer.
+  /// Records that this thread makes progress: it starts, or has an answer.
   func advance() { state.withLock { $0.work[Self.thread] = .now } }
 
-  /// This thread ends, or waits for what has no limit of time.
+  /// Records that this thread ends, or waits without a limit.
   func rest() { state.withLock { $0.work[Self.thread] = nil } }
 
-  /// Whether a thread has neither ended nor got an answer for longer than a limit.
+  /// Whether a thread has made no progress for longer than the limit.
   func isHung(after limit: Duration) -> Bool {
     let now = SuspendingClock.now
     return read { $0.work.values.contains { $0.duration(to: now) > limit } }
   }
 }
 
-/// How a worker works; the numbers are others in tests.
+/// How a worker behaves; tests change the numbers.
 package struct SyncOptions: Sendable {
   /// How many removals the server keeps.
   package var greatestRemovals = 10_000
   package var leastBackoff = Duration.milliseconds(100)
   package var greatestBackoff = Duration.seconds(30)
-  /// After how long a process without a password tries again.
+  /// The time after which a process without a password tries again.
   package var pauseWithoutPassword = Duration.seconds(120)
-  /// How many rows are compared on the connection of the file that the program uses.
+  /// How many rows are compared on the program's own connection of the file.
   ///
-  /// More of them are compared on another one, so that the program's reads don't wait meanwhile.
+  /// More rows are compared on a separate connection, so that the program's reads don't wait.
   package var greatestRowsTogether = 200
-  /// Where the worker sends to, as the settings of the file have it; it does nothing while these name
+  /// Where the worker sends to, as in the settings of the file; it does nothing while these name
   /// another place.
   package var place: String?
-  /// The name that the store has of this machine.
   package var machine = MachineRow.hostName
-  /// Called on a thread of the worker when the file is not shared at its place, once for each way in
-  /// which it is shared otherwise.
+  /// Called on a thread of the worker when the file is no longer shared at its place, once for each
+  /// other place.
   package var didLoseFile: (@Sendable () -> Void)?
-  /// Called on a thread of the worker when it has recorded how the file stands with the server, or with
-  /// the reason why it could not.
+  /// Called on a thread of the worker when it has recorded a report, or with the reason why it
+  /// could not.
   package var didReport: (@Sendable (SharingReport, _ unrecorded: PreferencesError?) -> Void)?
-  /// Called on a thread of the worker when it has begun, or ended, to send and receive.
+  /// Called on a thread of the worker when it has started, or stopped, sending and receiving.
   package var didTakeTurn: (@Sendable (Bool) -> Void)?
   package init() {}
 }

@@ -2,21 +2,21 @@ internal import Glibc
 internal import PrephirencesSystem
 internal import SystemPackage
 
-/// Looks at the files of this machine by which it trusts a cluster, and which it shows to it.
+/// Checks the certificate files of this machine, to explain why libcurl cannot use them.
 ///
-/// libcurl says little of them: a missing key is "unable to set private key file".
+/// libcurl itself says little: a missing key is "unable to set private key file".
 struct CertificateFiles {
   let configuration: EtcdConfiguration
 
-  /// Larger than every file with the authorities of a system.
+  /// Larger than any system's file of authorities.
   private static let greatestSize = 4 << 20
 
-  /// Why libcurl cannot use them.
+  /// Why libcurl cannot use the files.
   func unusable() -> String? {
     for (name, path, kind) in files {
       guard let path else { continue }
       do throws(Errno) {
-        // The key's bytes stay where they are.
+        // The key's bytes are not read into memory.
         let bytes = try read(path, kind == .key ? 0 : Self.greatestSize)
         guard kind != .key, CertificateDates.all(inPEM: bytes).isEmpty else { continue }
         return "\(name) has no certificate in PEM: \(path)"
@@ -32,12 +32,12 @@ struct CertificateFiles {
       + "it belongs to another one, has a passphrase, or is no key in PEM"
   }
 
-  /// Why the client certificate is not valid at this time.
+  /// Why the client certificate is not valid now.
   func outdatedCertificate() -> String? {
     outdated("the client certificate", configuration.certificate)
   }
 
-  /// Why no authority of the file is valid at this time.
+  /// Why no authority in the file is valid now.
   func outdatedAuthority() -> String? {
     outdated("the certificate of the authority", configuration.certificateAuthority)
   }
@@ -78,17 +78,16 @@ struct CertificateFiles {
   }
 }
 
-/// From when to when a certificate is valid (RFC 5280, section 4.1).
+/// The validity of a certificate (RFC 5280, section 4.1).
 ///
 /// A time is a number whose digits are year, month, day, hour, minute and second, in UTC.
 struct CertificateDates: Hashable {
   let begin: Int
   let end: Int
 
-  /// What the clock of this machine says.
   static var now: Int { time(Glibc.time(nil)) }
 
-  /// Returns the time of seconds since 1970.
+  /// Converts seconds since 1970.
   static func time(_ seconds: Int) -> Int {
     var (seconds, date) = unsafe (seconds, tm())
     unsafe gmtime_r(&seconds, &date)
@@ -98,7 +97,7 @@ struct CertificateDates: Hashable {
       + Int(date.tm_hour) * 10_000 + Int(date.tm_min) * 100 + Int(date.tm_sec)
   }
 
-  /// Writes a time for people.
+  /// Formats a time for people.
   static func text(of time: Int) -> String {
     func two(_ place: Int) -> String {
       let number = time / place % 100
@@ -108,7 +107,7 @@ struct CertificateDates: Hashable {
       + "\(two(10_000)):\(two(100)) UTC"
   }
 
-  /// Reads the certificates of a file; what cannot be read is left out.
+  /// Reads the certificates of a file, without those that cannot be read.
   static func all(inPEM bytes: [UInt8]) -> [CertificateDates] {
     var found: [CertificateDates] = []
     var text: [UInt8]?
@@ -127,13 +126,12 @@ struct CertificateDates: Hashable {
     return found
   }
 
-  /// Reads a certificate in DER.
   init?(_ certificate: [UInt8]) {
     var outer = Elements(rest: certificate[...])
     guard var whole = outer.next().map({ Elements(rest: $0.content) }),
       var signed = whole.next().map({ Elements(rest: $0.content) })
     else { return nil }
-    // The version may be left out. Then come the number, the signature's algorithm and the issuer.
+    // The version is optional. The number, the signature's algorithm and the issuer follow.
     let first = signed.next()
     if first?.tag == 0xA0 { _ = signed.next() }
     guard signed.next() != nil, signed.next() != nil,
@@ -144,9 +142,9 @@ struct CertificateDates: Hashable {
     self.end = end
   }
 
-  /// Reads `YYMMDDHHMMSSZ`, or the same with a year of four digits.
+  /// Parses `YYMMDDHHMMSSZ`, or the same with a year of four digits.
   private static func time(_ element: Elements.Element) -> Int? {
-    // More digits could be no number.
+    // More digits could overflow.
     guard element.content.count <= 15, element.content.last == UInt8(ascii: "Z") else { return nil }
     let digits = element.content.dropLast().map { Int($0) - 0x30 }
     guard digits.allSatisfy({ (0...9).contains($0) }) else { return nil }
@@ -158,7 +156,7 @@ struct CertificateDates: Hashable {
     }
   }
 
-  /// The elements in an element.
+  /// Iterates over the elements in an element.
   private struct Elements {
     typealias Element = (tag: UInt8, content: ArraySlice<UInt8>)
 

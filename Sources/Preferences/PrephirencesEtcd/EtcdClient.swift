@@ -2,10 +2,10 @@ package import PrephirencesSystem
 
 /// A client of etcd's JSON gateway.
 ///
-/// Its calls block: call them on threads of your own, never on those of Swift's tasks. It is safe to
-/// use from several threads. A call tries the endpoints in turn. It retries what cannot have
-/// happened; a change whose outcome is unknown is reported, by ``EtcdError/mayHaveHappened``, for the
-/// caller to find out. The first call loads libcurl.
+/// Its calls block: call them on threads of your own, never on those of Swift's tasks. It is safe
+/// to use from several threads. A call tries the endpoints in turn, and retries if the request
+/// cannot have been performed. If the outcome of a change is unknown, the call fails with
+/// ``EtcdError/mayHaveHappened``, and the caller must find out. The first call loads libcurl.
 package final class EtcdClient: Sendable {
   let gateway: GatewayClient
   let hub: WatchHub
@@ -17,7 +17,7 @@ package final class EtcdClient: Sendable {
     hub = WatchHub(gateway)
   }
 
-  /// Returns the client of this process for a configuration: equal ones share the login, the
+  /// Returns this process's client for a configuration: equal configurations share the login, the
   /// connections and the watch.
   package static func shared(_ configuration: EtcdConfiguration) -> EtcdClient {
     guard let identity = configuration.identity else { return EtcdClient(configuration) }
@@ -26,7 +26,7 @@ package final class EtcdClient: Sendable {
 
   private static let clients = WeakRegistry<EtcdConfiguration.Identity, EtcdClient>()
 
-  /// Whether the cluster lets everybody in, as known from the last call; `nil` before.
+  /// Whether the cluster needs no login, as the last call has shown; `nil` before.
   package var isWithoutAuthentication: Bool? { gateway.login.isWithoutAuthentication }
 
   package func range(
@@ -109,9 +109,10 @@ extension EtcdClient {
 }
 
 extension EtcdClient {
-  /// Returns the row of a range that was changed last, as of a revision, and how many rows there are.
+  /// Returns the last changed row of a range at a revision, without its value, and how many rows
+  /// there are.
   ///
-  /// The row comes without its value. The cluster reads the whole range for it.
+  /// The cluster reads the whole range for it.
   package func newest(
     _ keys: EtcdKeys, revision: Int64, deadline: Deadline
   ) throws -> EtcdRangeAnswer {
@@ -135,7 +136,7 @@ extension EtcdClient {
     }
   }
 
-  /// Returns the rows as of a revision, without their values, and how many there are.
+  /// Returns the rows at a revision, without their values, and how many there are.
   package func names(
     _ keys: EtcdKeys, revision: Int64, limit: Int64 = 0, deadline: Deadline
   ) throws -> EtcdRangeAnswer {
@@ -148,22 +149,25 @@ extension EtcdClient {
 }
 
 extension EtcdClient {
-  /// Watches keys from a revision on, until the closure throws, the watch fails, or it is cancelled.
+  /// Watches keys from a revision on, until the closure throws, the watch fails, or it is
+  /// cancelled.
   ///
-  /// All watches of a client share one connection, which one thread reads. It never returns without a
-  /// throw. It ends with
+  /// All watches of a client share one connection, which one thread reads. It only returns by
+  /// throwing:
   ///
-  /// - ``EtcdError/Code/compacted`` if the revision was compacted or is in the future, or if `handler`
-  ///   takes so long that too many changes wait for it;
-  /// - ``EtcdError/Code/unreachable`` if the connection ends, the member has no leader, or does not
-  ///   answer any more;
-  /// - ``EtcdError/Code/permissionDenied`` if the user may not read any more. An open watch only goes
-  ///   silent then, so it asks if nothing changes for ``EtcdConfiguration/Timing/checking``.
+  /// - ``EtcdError/Code/compacted`` if the revision was compacted or is in the future, or if
+  ///   `handler` is so slow that too many changes wait for it;
+  /// - ``EtcdError/Code/unreachable`` if the connection ends, the member has no leader, or stops
+  ///   answering;
+  /// - ``EtcdError/Code/permissionDenied`` if the user may no longer read. An open watch only goes
+  ///   silent then, so the client checks after ``EtcdConfiguration/Timing/checking`` without
+  ///   changes.
   ///
-  /// The connection is renewed without a gap when the token is another one, and now and then.
+  /// The connection is renewed without a gap when the token changes, and from time to time.
   ///
-  /// `began` is called once, when the server has accepted the watch, and `handler` with each answer,
-  /// and without events after each check that has found nothing new, both on this thread.
+  /// Both closures are called on this thread: `began` once, when the server has accepted the watch,
+  /// and `handler` with each answer, and without events after each check that has found nothing
+  /// new.
   package func watch(
     _ keys: EtcdKeys, from revision: Int64, cancellation: EtcdCancellation,
     began: (EtcdHeader) throws -> Void = { _ in }, handler: (EtcdEvents) throws -> Void
@@ -174,7 +178,7 @@ extension EtcdClient {
 }
 
 extension EtcdClient {
-  /// The lease's number.
+  /// Returns the number of a new lease.
   package func grantLease(
     seconds: Int64, deadline: Deadline, cancellation: EtcdCancellation? = nil
   ) throws -> Int64 {

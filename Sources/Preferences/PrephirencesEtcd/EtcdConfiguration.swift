@@ -11,39 +11,40 @@ package struct EtcdConfiguration: Sendable {
     }
   }
 
-  /// How long the client waits, beside the deadlines of its calls.
+  /// How long the client waits, apart from the deadlines of its calls.
   package struct Timing: Hashable, Sendable {
-    /// The time for a connection to an endpoint.
+    /// The limit for connecting to an endpoint.
     package var connecting = Duration.seconds(3)
-    /// The time without any byte after which a call is given up; etcd answers within 7 s, if only
-    /// that it has no leader.
+    /// A call fails after this time without a byte; etcd answers within 7 s, if only that it has
+    /// no leader.
     package var silence = Duration.seconds(10)
-    /// The time without a change after which a watch checks that it still may read.
+    /// A watch without changes checks after this time that it may still read.
     package var checking = Duration.seconds(30)
-    /// The time after which a watch is replaced by a new one.
+    /// The time after which a watch is renewed.
     package var renewing = Duration.seconds(600)
-    /// The time after which a token isn't used any more; etcd forgets unused ones after 300 s.
+    /// The time after which a token is no longer used; etcd forgets unused tokens after 300 s.
     package var keepingToken = Duration.seconds(240)
 
     package init() {}
   }
 
   package var endpoints: [Endpoint]
-  /// `false` on loopback alone.
+  /// `false` only on loopback.
   package var usesTLS: Bool
-  /// Paths of PEM files; `nil` for the authorities of the system, and for no client certificate.
+  /// Paths of PEM files; if they are `nil`, the system's authorities and no client certificate are
+  /// used.
   package var certificateAuthority: String?
   package var certificate: String?
   package var key: String?
   package var user: String?
-  /// Reads the password each time it is needed; the bytes are wiped by the client after use.
+  /// Reads the password each time it is needed; the client wipes the bytes after use.
   package var password: (@Sendable () throws -> [UInt8])?
-  /// What names the same password in other configurations; `nil` if nothing does.
+  /// Identifies the password to other configurations; `nil` if they cannot share it.
   package var passwordSource: [String]?
-  /// The proxy to use, if one is named; those of the environment are ignored.
+  /// The proxy to use; proxies in the environment are ignored.
   package var proxy: String?
   package var timing = Timing()
-  /// The greatest answer that is read, in bytes; a snapshot reads smaller pages then.
+  /// The size limit of an answer, in bytes; a snapshot then reads smaller pages.
   package var answerLimit = 16 << 20
 
   package init(endpoints: [Endpoint], usesTLS: Bool) {
@@ -53,7 +54,7 @@ package struct EtcdConfiguration: Sendable {
 }
 
 extension EtcdConfiguration {
-  /// What equal configurations have in common.
+  /// Two configurations with the same identity share a client.
   struct Identity: Hashable {
     let endpoints: [Endpoint]
     let usesTLS: Bool
@@ -63,7 +64,7 @@ extension EtcdConfiguration {
     let answerLimit: Int
   }
 
-  /// `nil` if it is unknown where the password comes from: then no other configuration is equal.
+  /// `nil` if the source of the password is unknown: then no other configuration is equal.
   var identity: Identity? {
     guard password == nil || passwordSource != nil else { return nil }
     return Identity(
@@ -75,7 +76,7 @@ extension EtcdConfiguration {
 
 /// An address such as `etcd+https://a:2379,b:2379/prefix`.
 package struct EtcdAddress: Hashable, Sendable {
-  /// Empty in `etcd+https:///prefix`, which something else completes.
+  /// Empty in `etcd+https:///prefix`, which variables complete.
   package let endpoints: [EtcdConfiguration.Endpoint]
   package let usesTLS: Bool
   /// The path without its first slash.
@@ -90,8 +91,8 @@ package struct EtcdAddress: Hashable, Sendable {
     let (authority, path) = Self.divided(rest, at: "/") ?? (rest, "")
     guard !authority.utf8.contains(UInt8(ascii: "@")) else {
       throw EtcdError.address(
-        "it must not contain a user or a password; name the user with --user or in the configuration, "
-          + "and keep the password in a file or in the keychain")
+        "it must not contain a user or a password; name the user with --user or in the "
+          + "configuration, and keep the password in a file or in the keychain")
     }
     guard !rest.utf8.contains(where: { "?#".utf8.contains($0) }) else {
       throw EtcdError.address("it must not contain ? or #; write %3F and %23")
@@ -101,11 +102,11 @@ package struct EtcdAddress: Hashable, Sendable {
     }
     usesTLS = scheme == "etcd+https"
     endpoints = authority.isEmpty ? [] : try Self.endpoints(authority, usesTLS: usesTLS)
-    // One slash at the end says nothing.
+    // A trailing slash has no meaning.
     self.prefix = prefix.utf8.last == UInt8(ascii: "/") ? String(prefix.dropLast()) : prefix
   }
 
-  /// Reads `a:2379,b` as an address and `ETCDCTL_ENDPOINTS` have it.
+  /// Parses `a:2379,b`, as in an address and in `ETCDCTL_ENDPOINTS`.
   static func endpoints(_ text: String, usesTLS: Bool) throws -> [EtcdConfiguration.Endpoint] {
     var endpoints: [EtcdConfiguration.Endpoint] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -128,7 +129,7 @@ package struct EtcdAddress: Hashable, Sendable {
 }
 
 extension EtcdConfiguration.Endpoint {
-  /// Reads `host`, `host:port`, `[::1]` or `[::1]:port`.
+  /// Parses `host`, `host:port`, `[::1]` or `[::1]:port`.
   init(_ text: String) throws {
     var host = text[...]
     var port: Substring?
@@ -166,14 +167,14 @@ extension EtcdConfiguration.Endpoint {
     return port
   }
 
-  /// Whether the host is this machine: `localhost`, `::1`, or `127.` with three numbers more.
+  /// Whether the host is this machine: `localhost`, `::1`, or `127.` and three more numbers.
   package var isLoopback: Bool {
     if host == "localhost" || host == "::1" { return true }
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
     return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
   }
 
-  /// As in a URL.
+  /// The host and port as in a URL.
   var authority: String {
     host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
@@ -193,122 +194,4 @@ extension EtcdError {
   static func address(_ rule: String) -> EtcdError {
     EtcdError(.invalidAddress, "the address of the cluster cannot be used: \(rule)")
   }
-}
-
-/// A failure of a call to etcd.
-package struct EtcdError: Error, Hashable, Sendable {
-  package enum Code: Hashable, Sendable {
-    /// The address, or a variable that completes it, cannot be used.
-    case invalidAddress
-    /// libcurl is not installed, or too old.
-    case noLibrary
-    /// No endpoint could be reached, or none has a leader.
-    case unreachable
-    /// The server's certificate, or the client's, is not accepted.
-    case certificate
-    /// The deadline has passed.
-    case timedOut
-    /// Name and password are not accepted.
-    case wrongPassword
-    /// The password cannot be read, for example because its file is missing.
-    case passwordUnavailable
-    /// The user may not read or change these keys.
-    case permissionDenied
-    /// The database of the cluster is full.
-    case noSpace
-    /// The request is larger than the cluster accepts.
-    case tooLarge
-    /// The revision was compacted, or is in the future, or changes were not taken in time.
-    case compacted
-    /// The call was ended by its ``EtcdCancellation``.
-    case cancelled
-    /// The lease is not there, or has ended.
-    case notFound
-    /// This process was forked from one that uses the client.
-    case forked
-    /// The answer is not one of etcd's, or the request was refused as malformed.
-    case protocolViolation
-  }
-
-  package let code: Code
-  /// What failed, without a capital letter or full stop, and without a value or password.
-  package let message: String
-  /// Whether a change may have happened nevertheless; always `false` for reads.
-  package let mayHaveHappened: Bool
-
-  /// What may help, for the client itself.
-  var remedy = Remedy.none
-
-  package init(_ code: Code, _ message: String, mayHaveHappened: Bool = false) {
-    self.code = code
-    self.message = message
-    self.mayHaveHappened = mayHaveHappened
-  }
-
-  /// The same failure, of a change that may or cannot have happened.
-  func happening(_ mayHaveHappened: Bool) -> EtcdError {
-    EtcdError(code, message, mayHaveHappened: mayHaveHappened, remedy: remedy)
-  }
-}
-
-/// Ends calls from another thread.
-package final class EtcdCancellation: Sendable {
-  private struct State {
-    var isCancelled = false
-    var number = 0
-    /// What wakes the calls that have this object.
-    var wakes: [Int: @Sendable () -> Void] = [:]
-  }
-
-  private let state = PosixMutex(State())
-
-  package init() {}
-
-  /// Makes the calls that have this object end with ``EtcdError/Code/cancelled``, now and later.
-  package func cancel() {
-    state.withLock { state in
-      state.isCancelled = true
-      // Under the lock, so that no call ends, and frees what it waits on, meanwhile.
-      for wake in state.wakes.values { wake() }
-    }
-  }
-
-  package var isCancelled: Bool { state.withLock { $0.isCancelled } }
-
-  /// Runs code that `wake` ends early; it must be possible to call it at any time, and it must not
-  /// wait.
-  func waking<Result>(
-    by wake: @escaping @Sendable () -> Void, _ body: () throws -> Result
-  ) rethrows -> Result {
-    let number = state.withLock { state in
-      state.number += 1
-      state.wakes[state.number] = wake
-      if state.isCancelled { wake() }
-      return state.number
-    }
-    defer { state.withLock { $0.wakes[number] = nil } }
-    return try body()
-  }
-}
-
-extension EtcdCancellation? {
-  func check() throws {
-    if let self, self.isCancelled { throw EtcdError.cancelled }
-  }
-}
-
-extension EtcdError {
-  static let cancelled = EtcdError(.cancelled, "the call was cancelled")
-  static let timedOut = EtcdError(.timedOut, "etcd did not answer in time")
-}
-
-extension ForkMark {
-  /// A connection belongs to the parent.
-  static let etcd = ForkMark()
-}
-
-extension EtcdError {
-  static let forked = EtcdError(
-    .forked,
-    "this process was forked from one that uses etcd; use it in a process that was started by exec")
 }

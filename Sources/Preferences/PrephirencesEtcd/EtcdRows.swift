@@ -8,14 +8,14 @@ package struct EtcdRow: Hashable, Sendable {
   package var lease: Int64 = 0
 }
 
-/// One key, or the keys from `key` to before `end`.
+/// One key, or the keys from `key` up to, but without, `end`.
 package struct EtcdKeys: Hashable, Sendable {
   package let key: [UInt8]
   package let end: [UInt8]?
 
   package static func one(_ key: [UInt8]) -> Self { Self(key: key, end: nil) }
   package static func from(_ key: [UInt8], to end: [UInt8]) -> Self { Self(key: key, end: end) }
-  /// All keys that begin with the prefix, which is not empty.
+  /// All keys with a prefix, which must not be empty.
   package static func prefix(_ prefix: [UInt8]) -> Self {
     var end = prefix
     while let last = end.last, last == 0xFF { end.removeLast() }
@@ -26,13 +26,13 @@ package struct EtcdKeys: Hashable, Sendable {
 
   func contains(_ other: [UInt8]) -> Bool {
     guard let end else { return other == key }
-    // A zero byte stands for the end of all keys.
+    // A zero byte means up to the end of all keys.
     return !other.lexicographicallyPrecedes(key)
       && (end == [0] || other.lexicographicallyPrecedes(end))
   }
 }
 
-/// What every answer says of the cluster.
+/// What each answer says of the cluster.
 package struct EtcdHeader: Hashable, Sendable {
   package var clusterID: UInt64 = 0
   package var memberID: UInt64 = 0
@@ -42,7 +42,7 @@ package struct EtcdHeader: Hashable, Sendable {
 package struct EtcdRangeAnswer: Sendable {
   package var header: EtcdHeader
   package var rows: [EtcdRow]
-  /// All rows of the range, also those after a limit.
+  /// The number of rows in the range, also those beyond a limit.
   package var count: Int64
   package var hasMore: Bool
 }
@@ -60,7 +60,7 @@ package enum EtcdCompare: Hashable, Sendable {
 
 package enum EtcdOperation: Hashable, Sendable {
   case put(key: [UInt8], value: [UInt8], lease: Int64 = 0)
-  /// With `keysOnly`, the rows come without their values; with a revision, as they were then.
+  /// With `keysOnly`, rows come without values; with a revision, as they were then.
   case range(EtcdKeys, keysOnly: Bool = false, revision: Int64 = 0)
   case delete(EtcdKeys)
 }
@@ -70,12 +70,12 @@ package struct EtcdTransaction: Hashable, Sendable {
   package var success: [EtcdOperation]
   package var failure: [EtcdOperation]
 
-  /// The greatest number of compares, and of operations of each branch.
+  /// The greatest number of compares, and of operations in each branch.
   package static let limit = 128
-  /// The greatest request with etcd's own settings, in bytes before base64.
+  /// The greatest request with etcd's default settings, in bytes before base64.
   package static let greatestSize = 1_572_864
 
-  /// Whether it changes nothing, so that it can be sent again.
+  /// Whether it only reads, so that it can be sent again.
   var isReadOnly: Bool {
     (success + failure).allSatisfy { if case .range = $0 { true } else { false } }
   }
@@ -98,19 +98,19 @@ package struct EtcdTransactionAnswer: Sendable {
 
   package var header: EtcdHeader
   package var succeeded: Bool
-  /// One for each operation of the branch that was performed.
+  /// One response for each operation of the branch that was performed.
   package var responses: [Response]
 }
 
-/// The changes of one answer of a watch: those of a revision are never divided between two.
+/// The changes in one answer of a watch; those of a revision are never split.
 package struct EtcdEvents: Sendable {
   package struct Event: Sendable {
     package var row: EtcdRow
-    /// Then the row has the key, and the revision of the removal in `modRevision`.
+    /// If true, the row has the key, and the revision of the removal in `modRevision`.
     package var isRemoval: Bool
   }
 
-  /// Its revision: everything up to it has been delivered if `events` is empty (a progress notice).
+  /// If `events` is empty (a progress notice), everything up to its revision has been delivered.
   package var header: EtcdHeader
   package var events: [Event]
 }

@@ -1,9 +1,9 @@
 internal import PrephirencesSystem
 internal import Synchronization
 
-/// Sends requests to the endpoints in turn, with a login.
+/// Sends requests to the endpoints in turn, and logs in.
 final class GatewayClient: Sendable {
-  /// Whether a request may be sent again though it may have been performed.
+  /// Whether a request may be sent again although it may have been performed.
   enum Effect {
     case none
     case change
@@ -12,21 +12,21 @@ final class GatewayClient: Sendable {
   let configuration: EtcdConfiguration
   let login = Login()
   private let pool = TransferPool()
-  /// The number of the endpoint that is asked first: the last one that answered.
+  /// The index of the endpoint that is asked first: the last one that answered.
   private let first: Atomic<Int>
 
   init(_ configuration: EtcdConfiguration) {
     self.configuration = configuration
-    // So that not all machines of a fleet ask the same member.
+    // A random start spreads the machines of a fleet over the members.
     first = Atomic(Int.random(in: 0..<max(configuration.endpoints.count, 1)))
   }
 
-  /// Sends a request until it is answered, or refused for good.
+  /// Sends a request until it is answered or finally refused.
   func call<Answer>(
     _ path: String, _ body: [UInt8], _ effect: Effect, _ limits: CallLimits,
     read: (GatewayValue) throws -> Answer
   ) throws -> Answer {
-    // Before any lock, which a fork may have left locked.
+    // Checked before any lock: a fork may have left it locked.
     try ForkMark.etcd.check(EtcdError.forked)
     var attempts = RetryPolicy(configuration)
     while true {
@@ -72,20 +72,19 @@ final class GatewayClient: Sendable {
     }
   }
 
-  /// Returns the endpoint to ask.
   func endpoint() throws -> EtcdConfiguration.Endpoint {
     let endpoints = configuration.endpoints
     guard !endpoints.isEmpty else { throw EtcdError.address("it names no host") }
     return endpoints[first.load(ordering: .relaxed) % endpoints.count]
   }
 
-  /// Asks another endpoint next.
+  /// Asks another endpoint in the next call.
   func skipEndpoint() {
     let count = max(configuration.endpoints.count, 1)
     first.store((first.load(ordering: .relaxed) + 1) % count, ordering: .relaxed)
   }
 
-  /// Returns the token; `nil` if the cluster lets everybody in, or no name is known.
+  /// Returns the token, or `nil` if the cluster needs no login or there is no user.
   func token(_ limits: CallLimits) throws -> Token? {
     guard let user = configuration.user, configuration.password != nil else { return nil }
     return try login.token(keptFor: configuration.timing.keepingToken, limits) {
@@ -93,7 +92,7 @@ final class GatewayClient: Sendable {
     }
   }
 
-  /// Logs in, on a connection of its own, whose memory had the password.
+  /// Logs in over its own connection, whose memory had the password.
   private func authenticate(_ user: String, _ limits: CallLimits) throws -> Token? {
     var request = HTTPRequest(
       endpoint: try endpoint(), path: "/v3/auth/authenticate", body: try credentials(user),
@@ -107,7 +106,7 @@ final class GatewayClient: Sendable {
     defer { answer.body.wipe() }
     guard answer.status == 200 else {
       let refusal = EtcdError(answer, request.endpoint)
-      // What comes after the login was not sent.
+      // The login failed, so the request was never sent.
       guard refusal.remedy == .noLogin else { throw refusal.happening(false) }
       login.isWithoutAuthentication = true
       return nil
@@ -129,14 +128,14 @@ final class GatewayClient: Sendable {
     do { password = try configuration.password?() ?? [] } catch let error as EtcdError {
       throw error
     } catch {
-      // Its text could contain the password.
+      // The text of the error could contain the password.
       throw EtcdError(.passwordUnavailable, "the password for etcd cannot be read")
     }
     defer { password.wipe() }
     guard !password.isEmpty, String(validating: password, as: UTF8.self) != nil else {
       throw EtcdError(.passwordUnavailable, "the password for etcd is empty or no UTF-8")
     }
-    // A control character becomes six.
+    // JSON escapes a control character in six bytes.
     let capacity = 64 + 6 * (user.utf8.count + password.count)
     return JSONWriter.object(capacity: capacity) { writer in
       writer.text("name", user.utf8)
@@ -146,7 +145,6 @@ final class GatewayClient: Sendable {
 }
 
 extension GatewayClient {
-  /// Reads a range.
   func range(
     _ keys: EtcdKeys, _ limits: CallLimits,
     _ options: (inout JSONWriter) -> Void
@@ -160,14 +158,15 @@ extension GatewayClient {
     }
   }
 
-  /// Reads as little as possible of some keys, to know whether they may be read.
+  /// Reads as little as possible of some keys, to see whether they may be read.
   func look(_ keys: EtcdKeys, _ limits: CallLimits) throws -> Int64 {
     try look(keys, from: 0, limits).header.revision
   }
 
-  /// Returns the revision of a key that was changed at a revision or later; `nil` if there is none.
+  /// Returns the revision of a key that was changed at or after a revision, or `nil` if there is
+  /// none.
   func change(of keys: EtcdKeys, from revision: Int64, _ limits: CallLimits) throws -> Int64? {
-    // Such a search reads all rows in the cluster, so it is for changed ones only.
+    // The cluster reads all rows for this search, so first see whether anything has changed.
     guard try look(keys, limits) >= revision else { return nil }
     return try look(keys, from: revision, limits).rows.first?.modRevision
   }
@@ -183,7 +182,7 @@ extension GatewayClient {
   }
 }
 
-/// The token of a client: one thread logs in, others wait for it.
+/// The token of a client: one thread logs in while others wait.
 final class Login: Sendable {
   private enum State {
     case none
@@ -195,7 +194,7 @@ final class Login: Sendable {
     let token: Token?
     let begin = ContinuousClock.now
     var lastUse = ContinuousClock.now
-    /// Whether a request with it was answered.
+    /// Whether a request with the token was answered.
     var hasWorked = false
   }
 
@@ -217,7 +216,7 @@ final class Login: Sendable {
     set { knowledge.withLock { $0.isWithoutAuthentication = newValue } }
   }
 
-  /// Returns the token, which `logIn` gets if there is none; `nil` if none is needed.
+  /// Returns the token, or calls `logIn` for one; `nil` if none is needed.
   func token(
     keptFor duration: Duration, _ limits: CallLimits,
     logIn: () throws -> Token?
@@ -237,20 +236,20 @@ final class Login: Sendable {
     }
   }
 
-  /// Forgets a token that is not accepted any more, unless there is another one already.
+  /// Forgets a token that is no longer accepted, unless it was replaced already.
   func forget(_ token: Token?) { forget(token) { _ in true } }
 
-  /// Forgets a token that may be the reason why there is no answer.
+  /// Forgets a token that may be the reason for a missing answer.
   ///
-  /// A member waits for the raft index of a token. If it was restored from a snapshot, and the token
-  /// is newer, it waits for ever. Members that are only slow or away must not make clients log in
-  /// again and again: so a token is forgotten once after it has worked, and then once a minute.
+  /// A member waits for the raft index of a token. If the member was restored from a snapshot and
+  /// the token is newer, it waits for ever. Slow or unreachable members must not cause repeated
+  /// logins, so a token is forgotten once after it has worked, and then once a minute.
   func doubt(_ token: Token?) {
     guard token != nil else { return }
     forget(token) { $0.hasWorked || $0.begin.duration(to: .now) > .seconds(60) }
   }
 
-  /// Notes that a request with a token was answered.
+  /// Records that a request with the token was answered.
   func confirm(_ token: Token?) {
     knowledge.withLock { knowledge in
       guard case .done(var known) = knowledge.state, known.token === token, !known.hasWorked

@@ -64,13 +64,13 @@ extension JSONWriter {
 
 /// The bodies of answers.
 extension GatewayValue {
-  /// A number, which is 0 if it is left out.
+  /// Returns a number; a missing field is 0.
   func number<Number: FixedWidthInteger>(_ name: StaticString) throws -> Number {
     guard let value = self[name] else { return 0 }
     return try value.integer()
   }
 
-  /// A revision, or another number that only grows; so the next one can be counted, too.
+  /// Returns a number below the greatest one, so that the next can be computed, such as a revision.
   private func counted(_ name: StaticString) throws -> Int64 {
     let number: Int64 = try number(name)
     guard number >= 0, number < .max else { throw EtcdError.malformed }
@@ -92,7 +92,6 @@ extension GatewayValue {
     return try value.array()
   }
 
-  /// The header, which every answer has.
   func header() throws -> EtcdHeader {
     guard let header = self["header"], case .object = header else { throw EtcdError.malformed }
     return EtcdHeader(
@@ -107,7 +106,7 @@ extension GatewayValue {
       version: try counted("version"), lease: try number("lease"))
   }
 
-  /// The rows of a range, in the order of their keys.
+  /// Returns the rows of a range, sorted by key.
   private func rows(of keys: EtcdKeys) throws -> [EtcdRow] {
     var rows: [EtcdRow] = []
     for element in try listed("kvs") {
@@ -126,7 +125,7 @@ extension GatewayValue {
       hasMore: try flag("more"))
   }
 
-  /// The answer to a transaction, whose branches are known.
+  /// Returns the answer to a transaction; the operations tell how to read it.
   func answer(to transaction: EtcdTransaction) throws -> EtcdTransactionAnswer {
     let succeeded = try flag("succeeded")
     let operations = succeeded ? transaction.success : transaction.failure

@@ -1,22 +1,22 @@
 internal import PrephirencesSystem
 
-/// Decides whether a request is tried again.
+/// Decides whether to send a request again.
 struct RetryPolicy {
   private let endpoints: Int
-  /// The addresses of the endpoints, as messages name them.
+  /// The addresses of the endpoints, as they appear in messages.
   private let names: [String]
   private var failures = 0
   private var logins = 0
-  /// What the endpoints said last, the newest at the end.
+  /// The last failure of each endpoint, the newest at the end.
   private var round: [EtcdError] = []
 
   init(_ configuration: EtcdConfiguration) {
     endpoints = max(configuration.endpoints.count, 1)
-    // A longer one may have another in it.
+    // Longer names first: they can contain shorter ones.
     names = configuration.endpoints.map(\.authority).sorted { $0.utf8.count > $1.utf8.count }
   }
 
-  /// Returns if the request should be tried again, after a pause if all endpoints failed.
+  /// Returns if the request should be sent again, after a pause if all endpoints have failed.
   mutating func allow(_ refusal: EtcdError, _ limits: CallLimits) throws {
     switch refusal.remedy {
     case .none, .noLogin: throw refusal
@@ -26,28 +26,28 @@ struct RetryPolicy {
     case .otherEndpoint, .later:
       let isOver = endsRound(refusal)
       failures += 1
-      // That time is over says less than why the last attempt failed.
+      // A timeout says less than the failure of the last attempt.
       if refusal.code != .timedOut || round.isEmpty {
         round = (round + [refusal]).suffix(endpoints)
       }
       guard !limits.deadline.hasPassed, !isFinal(refusal) else { throw failure }
       guard isOver else { return }
-      // With jitter, so that many machines don't ask at the same time.
+      // Jitter keeps many machines from asking at the same time.
       let milliseconds = min(1000, 25 << min(failures / endpoints, 8))
       let pause = Deadline(after: .milliseconds(Int.random(in: milliseconds / 2...milliseconds)))
       _ = try Latch().wait(limits.within(pause))
-      // What is sent now, nobody would hear of.
+      // Nobody would wait for the answer.
       guard !limits.deadline.hasPassed else { throw failure }
     }
   }
 
-  /// Whether all endpoints have failed with this one.
+  /// Whether this is the failure of the last endpoint in a round.
   func endsRound(_ refusal: EtcdError) -> Bool {
     (refusal.remedy == .otherEndpoint || refusal.remedy == .later)
       && (failures + 1) % endpoints == 0
   }
 
-  /// Whether another round is of no use: a person must mend something, or it was the second.
+  /// Whether to stop: a person must act, or this was the second round.
   private func isFinal(_ refusal: EtcdError) -> Bool {
     guard refusal.remedy == .otherEndpoint else { return false }
     let needsPerson =
@@ -56,7 +56,7 @@ struct RetryPolicy {
     return failures >= (needsPerson ? endpoints : 2 * endpoints)
   }
 
-  /// What the endpoints said, of which a person can mend the first.
+  /// The failures of the endpoints, most useful first.
   ///
   /// The same failures give the same text, whichever endpoint was asked first.
   private var failure: EtcdError {
@@ -66,7 +66,7 @@ struct RetryPolicy {
     }
     known.sort { ($0.code.urgency, $0.message) < ($1.code.urgency, $1.message) }
     guard let first = known.first, known.count > 1 else { return known.first ?? .timedOut }
-    // What several endpoints have said is written once.
+    // Several endpoints with the same failure are named once.
     var said: [(words: String, message: String, others: [String])] = []
     for refusal in known {
       let name = names.first { refusal.message.contains($0) }
@@ -90,7 +90,7 @@ struct RetryPolicy {
 }
 
 extension EtcdError.Code {
-  /// The least is reported first: what doesn't pass by itself.
+  /// Failures that do not pass by themselves have the lowest number, and are reported first.
   fileprivate var urgency: Int {
     switch self {
     case .timedOut: 3
@@ -102,16 +102,16 @@ extension EtcdError.Code {
 }
 
 extension EtcdError {
-  /// What may help, if the request certainly wasn't performed.
+  /// What may help if the request was certainly not performed.
   enum Remedy: Hashable {
     case none
-    /// The token isn't valid any more.
+    /// The token is no longer valid.
     case newLogin
-    /// The cluster lets everybody in.
+    /// The cluster needs no login.
     case noLogin
-    /// Another endpoint, but not for long.
+    /// Another endpoint, for two rounds at most.
     case otherEndpoint
-    /// Another endpoint, or the same later: the cluster elects a leader, or is busy.
+    /// Another endpoint, or the same one later: the cluster elects a leader, or is busy.
     case later
   }
 
@@ -129,20 +129,20 @@ extension EtcdError {
     [.unreachable, .certificate, .timedOut].contains(code) ? helped(by: .otherEndpoint) : self
   }
 
-  /// Runs code whose failures of etcd become others.
+  /// Runs code, and converts its failures of etcd.
   static func mapping<Result>(
     _ change: (EtcdError) -> EtcdError, of body: () throws -> Result
   ) throws -> Result {
     do { return try body() } catch let error as EtcdError { throw change(error) }
   }
 
-  /// Whether a member has got the request, and not answered it.
+  /// Whether a member has received the request without answering it.
   var isSilence: Bool { mayHaveHappened && (code == .unreachable || code == .timedOut) }
 }
 
-// What etcd, or something before it, says instead of an answer.
+// What etcd, or a proxy in front of it, answers instead.
 extension EtcdError {
-  /// Reads an answer with another status than 200.
+  /// Reads an answer with a status other than 200.
   init(_ answer: HTTPAnswer, _ endpoint: EtcdConfiguration.Endpoint) {
     guard let body = try? GatewayValue(reading: answer.body),
       let refusal = EtcdError(body, endpoint)
@@ -153,7 +153,7 @@ extension EtcdError {
     self = refusal
   }
 
-  /// Reads etcd's own words; `nil` if there are none.
+  /// Reads etcd's own error, or returns `nil` if there is none.
   init?(_ body: GatewayValue, _ endpoint: EtcdConfiguration.Endpoint) {
     guard let code: Int = try? (body["code"] ?? body["grpc_code"])?.integer(),
       let text = try? (body["message"] ?? body["error"])?.string()
@@ -161,7 +161,7 @@ extension EtcdError {
     self = Self.words(text.printable, code: code, endpoint.authority)
   }
 
-  /// The words of gRPC's codes; etcd has several meanings for some.
+  /// Explains a code of gRPC; etcd uses some for several meanings.
   private static func words(_ text: String, code: Int, _ place: String) -> EtcdError {
     let said = "etcd says: \(text)"
     switch code {
@@ -171,7 +171,7 @@ extension EtcdError {
       return EtcdError(
         .passwordUnavailable, "the cluster asks for a name and a password; name both",
         remedy: .newLogin)
-    // The token isn't known any more, or users were changed since. A new one can be behind, too.
+    // The token is unknown, or users have changed since. A new token can be outdated, too.
     case 16,
       3 where text.contains("auth store is old"):
       return EtcdError(.unreachable, "\(place) does not accept its own login", remedy: .newLogin)
@@ -196,13 +196,13 @@ extension EtcdError {
       return EtcdError(
         .unreachable, "\(place) gave up: \(text)", mayHaveHappened: true, remedy: .otherEndpoint)
     case 3, 6, 9, 12: return EtcdError(.protocolViolation, said)
-    // What a code means that is not known, nobody can say.
+    // An unknown code doesn't say whether the change happened.
     default:
       return EtcdError(.protocolViolation, said, mayHaveHappened: true, remedy: .otherEndpoint)
     }
   }
 
-  /// An answer without etcd's words: of its gateway, or of something before it.
+  /// Explains an answer that is not etcd's, but of its gateway or a proxy.
   private static func plain(
     _ answer: HTTPAnswer, _ endpoint: EtcdConfiguration.Endpoint
   ) -> EtcdError {
@@ -225,7 +225,7 @@ extension EtcdError {
 }
 
 extension String {
-  /// The text without what could confuse a terminal, shortened.
+  /// The text without control characters, shortened.
   fileprivate var printable: String {
     String(decoding: utf8.prefix(300).filter { (0x20...0x7E).contains($0) }, as: UTF8.self)
   }

@@ -3,10 +3,10 @@ internal import Glibc
 internal import PrephirencesSystem
 internal import SystemPackage
 
-/// A connection of libcurl, for one request after the other.
+/// A connection of libcurl, for one request at a time.
 @safe
 final class Transfer: @unchecked Sendable {
-  // @unchecked Sendable because one thread at a time has it; waking it is safe from every thread.
+  // @unchecked Sendable because one thread at a time uses it; every thread may wake it.
 
   /// What ``next(_:_:)`` found.
   enum Step {
@@ -26,7 +26,7 @@ final class Transfer: @unchecked Sendable {
   private var isActive = false
   private var seen = 0
   private(set) var configuration: EtcdConfiguration?
-  /// Whether the connection has brought an answer.
+  /// Whether an answer came over the connection.
   var hasWorked = false
 
   init() throws {
@@ -45,7 +45,7 @@ final class Transfer: @unchecked Sendable {
     library = unsafe made.library
     unsafe easy = unsafe made.easy
     unsafe multi = unsafe made.multi
-    // Not before: a failure above runs no `deinit`.
+    // Allocated last: a failure above would not run `deinit`.
     unsafe body = .allocate(capacity: 1)
     unsafe answer = .allocate(capacity: 1)
     unsafe errorText = .allocate(capacity: Int(CLIBCURL_ERROR_SIZE))
@@ -55,7 +55,7 @@ final class Transfer: @unchecked Sendable {
   }
 
   deinit {
-    // The connection of a parent process stays open for it.
+    // A connection of the parent process must stay open for it.
     guard !ForkMark.etcd.isForked else { return }
     finish()
     // When the process exits, the system closes the connection.
@@ -73,9 +73,7 @@ final class Transfer: @unchecked Sendable {
     _ = unsafe library.functions.curl_multi_wakeup(multi)
   }
 
-  /// Begins a request.
-  ///
-  /// Each is ended by ``finish()``.
+  /// Begins a request, which ``finish()`` ends.
   func begin(_ request: HTTPRequest, _ configuration: EtcdConfiguration) throws {
     try ForkMark.etcd.check(EtcdError.forked)
     finish()
@@ -103,7 +101,7 @@ final class Transfer: @unchecked Sendable {
     isActive = true
   }
 
-  /// Waits for data of the answer, or for its end.
+  /// Waits for data or the end of the answer.
   func next(_ limits: CallLimits) throws -> Step {
     while true {
       try limits.cancellation.check()
@@ -128,7 +126,7 @@ final class Transfer: @unchecked Sendable {
     }
   }
 
-  /// Takes what has arrived of the answer.
+  /// Returns and forgets the received data.
   func takeData() -> [UInt8] {
     guard let bytes = unsafe answer.pointee.bytes else { return [] }
     let data = unsafe [UInt8](UnsafeBufferPointer(start: bytes, count: answer.pointee.count))
@@ -139,15 +137,13 @@ final class Transfer: @unchecked Sendable {
 
   var status: Int { unsafe clibcurl_status(library.table, easy) }
 
-  /// Whether the whole request was given to libcurl, so that etcd may have performed it.
+  /// Whether libcurl has the whole request, so that etcd may have performed it.
   var hasSentAll: Bool { unsafe body.pointee.sent == body.pointee.count }
 
-  /// The bytes that were sent and received.
+  /// The number of bytes sent and received.
   var progress: Int { unsafe body.pointee.sent + answer.pointee.count }
 
-  /// Ends a request.
-  ///
-  /// If it is not complete, its connection is closed.
+  /// Ends a request, and closes the connection if it is not complete.
   func finish() {
     if isActive {
       _ = try? ExitGate.shared.pass {
@@ -175,7 +171,7 @@ final class Transfer: @unchecked Sendable {
       unsafe made = unsafe longer
       return unsafe longer
     }
-    // A member without a leader refuses; an empty Expect spares a round trip.
+    // A member without a leader refuses the request; an empty `Expect` saves a round trip.
     for header in [
       "Content-Type: application/json", "Accept: application/json", "Expect:",
       "Grpc-Metadata-hasleader: true",
@@ -206,7 +202,6 @@ extension EtcdError {
 }
 
 extension Transfer {
-  /// Sends a request and reads the complete answer.
   func call(
     _ request: HTTPRequest, _ configuration: EtcdConfiguration, _ limits: CallLimits
   ) throws -> HTTPAnswer {
@@ -219,7 +214,7 @@ extension Transfer {
     }
     guard result == CLIBCURL_OK else {
       let failure = failure(result, request.endpoint)
-      // A certificate that is refused ends the handshake, before any request.
+      // A refused certificate ends the handshake, before any request.
       guard failure.code != .certificate else { throw failure }
       let refusal =
         isCut(result) ? handshakeRefusal(request.endpoint, limits) : nil
@@ -241,10 +236,10 @@ extension Transfer {
           progress = self.progress
           silence = Deadline(after: configuration.timing.silence).limited(by: limits.deadline)
         }
-        // What is sent meanwhile ends no wait, so it is looked at now and then.
+        // Sent bytes do not end the wait, so check for them each second.
         let step = Deadline(after: .seconds(1)).limited(by: silence)
         switch try next(limits.within(step)) {
-        // An answer that never ends has no more time than others.
+        // An endless answer must respect the deadline, too.
         case .data where limits.deadline.hasPassed: throw EtcdError.timedOut
         case .data: continue
         case .ended(let result): return result
@@ -265,10 +260,10 @@ extension Transfer {
     ].contains(Int(result))
   }
 
-  /// Finds out whether a member that closed a new connection has refused a certificate.
+  /// Finds out whether a member that closed a new connection has refused the certificate.
   ///
-  /// In TLS 1.3, the handshake is over for the client when the member looks at its certificate, and
-  /// the request that is on its way hides the reason. In TLS 1.2, the reason ends the handshake.
+  /// In TLS 1.3, the client's handshake is over when the member checks its certificate, and the
+  /// request that is on its way hides the reason. In TLS 1.2, the handshake ends with the reason.
   private func handshakeRefusal(
     _ endpoint: EtcdConfiguration.Endpoint, _ limits: CallLimits
   ) -> EtcdError? {
@@ -295,7 +290,7 @@ extension Transfer {
 }
 
 extension Transfer {
-  /// What a result of libcurl means.
+  /// Explains a result of libcurl.
   func failure(_ result: UInt32, _ endpoint: EtcdConfiguration.Endpoint) -> EtcdError {
     let place = endpoint.authority
     let reason = reason(result)
@@ -311,11 +306,11 @@ extension Transfer {
       return .certificate(files?.outdatedAuthority() ?? Self.unaccepted(place, reason, files))
     case CLIBCURL_BAD_AUTHORITIES, CLIBCURL_BAD_CLIENT_CERTIFICATE:
       return .certificate(files?.unusable() ?? "a certificate cannot be used: \(reason)")
-    // TLS 1.3 tells a refusal after the handshake, as a failure to read.
+    // TLS 1.3 reports a refusal after the handshake, as a failure to read.
     case _ where Self.refusesCertificate(reason):
       return .certificate(
         files?.outdatedCertificate() ?? Self.refused(place, reason, files))
-    // A member that takes TLS 1.3 alone doesn't say why in the older one.
+    // A member that accepts only TLS 1.3 does not give the reason in TLS 1.2.
     case _ where reason.contains("alert protocol version"):
       if let reason = files?.outdatedCertificate() { return .certificate(reason) }
     case CLIBCURL_TLS_FAILED where reason.contains("wrong version number"):
@@ -327,7 +322,7 @@ extension Transfer {
     return EtcdError(.unreachable, "the connection to \(place) failed: \(reason)")
   }
 
-  /// Why the certificate of a member is not accepted here.
+  /// Explains why a member's certificate is not accepted here.
   private static func unaccepted(
     _ place: String, _ reason: String, _ files: CertificateFiles?
   ) -> String {
@@ -349,9 +344,9 @@ extension Transfer {
       + reason
   }
 
-  /// Whether a member says in an alert that it wants another certificate.
+  /// Whether a member's alert asks for another certificate.
   private static func refusesCertificate(_ reason: String) -> Bool {
-    // What GnuTLS says of every alert.
+    // GnuTLS says this of every alert.
     if reason.contains("fatal alert") { return true }
     return reason.contains("alert")
       && [" certificate", " ca", "handshake failure", "access denied"].contains {
@@ -372,7 +367,7 @@ extension Transfer {
 
   private func reason(_ result: UInt32) -> String {
     if let start = unsafe errorText.baseAddress, unsafe start.pointee != 0 {
-      // Times differ from one attempt to the next, but the failure is the same.
+      // Times differ between attempts, although the failure is the same.
       let words = unsafe String(cString: start)
       return words.replacing(/\ after [0-9]+ (ms|milliseconds)/, with: "")
     }

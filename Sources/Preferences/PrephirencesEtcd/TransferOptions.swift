@@ -1,31 +1,27 @@
 internal import CPrephirencesLibcurl
 internal import Glibc
 
-/// A request to an endpoint.
 struct HTTPRequest {
   var endpoint: EtcdConfiguration.Endpoint
   var path: String
   var token: Token?
   var body: [UInt8]
-  /// The greatest answer that is read, in bytes.
+  /// The size limit of the answer, in bytes.
   var answerLimit: Int
   /// Whether only a connection is made, with TLS 1.2.
   var isHandshake = false
   /// Whether the connection ends with the answer.
   ///
-  /// Otherwise the gateway drops what it has not yet read of the request as soon as it answers.
+  /// If it stays open, the gateway drops the unread rest of a request as soon as it answers.
   var endsConnection = false
 }
 
-/// A complete answer.
 struct HTTPAnswer {
   var status: Int
   var body: [UInt8]
 }
 
-/// Sets the options of a transfer.
-///
-/// The first failure stays as the result.
+/// Sets the options of a transfer, and keeps the first failure.
 @safe
 struct TransferOptions {
   private let library: Libcurl
@@ -40,13 +36,13 @@ struct TransferOptions {
   mutating func connect(to request: HTTPRequest, _ configuration: EtcdConfiguration) {
     let scheme = configuration.usesTLS ? "https" : "http"
     set(CLIBCURL_URL, "\(scheme)://\(request.endpoint.authority)\(request.path)")
-    // Without this, resolving a name uses signals.
+    // Otherwise name resolution uses signals.
     set(CLIBCURL_NO_SIGNAL, 1)
     set(CLIBCURL_FOLLOW_LOCATION, 0)
     limitProtocols(configuration.usesTLS ? "https" : "http")
     set(CLIBCURL_HTTP_VERSION, CLIBCURL_HTTP_1_1)
-    // An empty text refuses the proxies of the environment, and its exceptions. Without TLS nothing
-    // leaves this machine.
+    // An empty text disables the proxies of the environment and their exceptions. Without TLS,
+    // nothing leaves this machine.
     set(CLIBCURL_PROXY, configuration.usesTLS ? configuration.proxy ?? "" : "")
     set(CLIBCURL_NO_PROXY, "")
     let connecting = configuration.timing.connecting / .milliseconds(1)
@@ -54,11 +50,11 @@ struct TransferOptions {
     set(CLIBCURL_KEEPALIVE, 1)
     set(CLIBCURL_KEEPALIVE_IDLE, 15)
     set(CLIBCURL_KEEPALIVE_INTERVAL, 5)
-    // A deadline does not wait for a resolver that hangs. Older versions wait.
+    // A deadline must not wait for a hanging resolver. Older versions wait.
     _ = unsafe clibcurl_set_number(library.table, easy, UInt32(CLIBCURL_QUICK_EXIT), 1)
   }
 
-  /// What is checked cannot be changed by a configuration.
+  /// Sets what is verified; no configuration can change that.
   mutating func secure(_ configuration: EtcdConfiguration, isHandshake: Bool) {
     guard configuration.usesTLS else { return }
     set(CLIBCURL_VERIFY_PEER, 1)
@@ -69,13 +65,13 @@ struct TransferOptions {
     if isHandshake { set(CLIBCURL_CONNECT_ONLY, 1) }
     if let authority = configuration.certificateAuthority {
       set(CLIBCURL_AUTHORITY_FILE, authority)
-      // Then those of the system don't count.
+      // Then the system's authorities don't count.
       take(unsafe clibcurl_set_text(library.table, easy, UInt32(CLIBCURL_AUTHORITY_FOLDER), nil))
     }
     if let certificate = configuration.certificate, let key = configuration.key {
       set(CLIBCURL_CERTIFICATE, certificate)
       set(CLIBCURL_KEY, key)
-      // Otherwise OpenSSL asks on the terminal for that of a sealed key.
+      // Otherwise OpenSSL asks for the passphrase of an encrypted key on the terminal.
       set(CLIBCURL_KEY_PASSWORD, "")
     }
   }
@@ -117,7 +113,7 @@ struct TransferOptions {
   }
 }
 
-/// What a login gave, as a header, wiped at the end.
+/// A token as a header; its bytes are wiped at the end.
 @safe
 final class Token: @unchecked Sendable {
   // @unchecked Sendable because the bytes never change.
@@ -142,7 +138,7 @@ final class Token: @unchecked Sendable {
     unsafe header.deallocate()
   }
 
-  /// Calls `body` with the header as a text of C.
+  /// Calls `body` with the header as a C string.
   func withHeader<Result>(_ body: (UnsafePointer<CChar>) -> Result?) -> Result? {
     guard let start = unsafe header.baseAddress else { return nil }
     return unsafe body(unsafe UnsafePointer(start))
@@ -154,12 +150,12 @@ final class Token: @unchecked Sendable {
 final class Libcurl: @unchecked Sendable {
   // @unchecked Sendable because the table is filled once and never changed.
 
-  /// For the life of the process: libraries are never unloaded.
+  /// Kept for the life of the process: libraries are never unloaded.
   let table: UnsafePointer<clibcurl>
 
   var functions: clibcurl { unsafe table.pointee }
 
-  /// The names of the library, built with OpenSSL or with GnuTLS.
+  /// The library's names, built with OpenSSL or with GnuTLS.
   static let names = ["libcurl.so.4", "libcurl-gnutls.so.4"]
 
   private static let loaded = Result {
@@ -169,15 +165,15 @@ final class Libcurl: @unchecked Sendable {
     return library
   }
 
-  /// Returns the machine's library; call it behind the ``ExitGate``.
+  /// Returns the system's library; call it behind the ``ExitGate``.
   static func shared() throws -> Libcurl { try loaded.get() }
 
-  /// Loads the first library that there is.
+  /// Loads the first library that exists.
   init(_ names: [String]) throws {
     var problem = "no library is named"
     for name in names {
       var functions = clibcurl()
-      // What is missing can be the name itself, which C has only during the call.
+      // The missing part can be the name itself, which C has only during the call.
       let missing = unsafe name.withCString { name in
         unsafe clibcurl_load(&functions, name).map { unsafe String(cString: $0) }
       }
@@ -203,7 +199,7 @@ final class Libcurl: @unchecked Sendable {
         + "install it (the package libcurl4, libcurl4t64 or libcurl)")
   }
 
-  /// What the library says of a result.
+  /// The library's description of a result.
   func words(of result: UInt32) -> String {
     guard let words = functions.curl_easy_strerror(result) else { return "\(result)" }
     return unsafe String(cString: words)

@@ -2,31 +2,31 @@ internal import Dispatch
 internal import Glibc
 internal import PrephirencesSystem
 
-/// Keeps a few connections for the next calls, and has no more of them at a time.
+/// Keeps a few connections for later calls, and limits how many are open.
 ///
-/// Hundreds of suites that begin together, or lose their cluster together, would need as many
-/// descriptors and logins to TLS.
+/// Hundreds of suites that start or lose their cluster together would need as many descriptors and
+/// TLS handshakes.
 final class TransferPool: Sendable {
   private static let greatestCount = 8
 
   private struct State {
     var idle: [Transfer] = []
-    /// How many calls have a turn, and who waits for one.
+    /// How many calls have a turn.
     var turns = 0
     var waiting: [Latch] = []
   }
 
   private let state = PosixMutex(State())
 
-  /// Runs a call on a connection of its own, which is kept for the next if it worked.
+  /// Runs a call on its own connection, which is kept for later calls if it worked.
   ///
-  /// After an answer that isn't etcd's, nobody knows what comes next on the connection.
+  /// After an answer that is not etcd's, the state of the connection is unknown.
   func with<Result>(
     _ limits: CallLimits,
     _ body: (Transfer) throws -> Result
   ) throws -> Result {
     try EtcdError.mapping(\.ofTransport) {
-      // Before the lock, which a fork may have left locked.
+      // Checked before the lock: a fork may have left it locked.
       try ForkMark.etcd.check(EtcdError.forked)
       try awaitTurn(limits)
     }
@@ -64,9 +64,9 @@ final class TransferPool: Sendable {
     }
   }
 
-  /// Gives the turn to who waits longest.
+  /// Gives the turn to the call that has waited longest.
   private func endTurn(_ transfer: Transfer?) {
-    // A forked child has no other threads, and perhaps a lock that one of them held.
+    // A forked child has no other threads, and a lock may be held for ever.
     guard !ForkMark.etcd.isForked else { return }
     let next: Latch? = state.withLock { state in
       if let transfer { state.idle.append(transfer) }
@@ -80,17 +80,17 @@ final class TransferPool: Sendable {
 
 /// Keeps threads out of libcurl when the process exits.
 ///
-/// `exit` runs the handlers and destructors of all libraries, such as the one by which OpenSSL frees
-/// what it has, while other threads go on. A thread that is in libcurl then would use what was freed.
-/// So the gate closes before, and waits a moment for who is behind it.
+/// `exit` runs the handlers and destructors of all libraries while other threads continue.
+/// OpenSSL's frees its memory, which a thread inside libcurl would still use. So the gate closes
+/// first, and waits a moment for the threads inside.
 final class ExitGate: Sendable {
   private struct State {
     var isClosed = false
     var inside = 0
     var number = 0
-    /// What ends the waits of those who are inside.
+    /// The closures that end the waits of the threads inside.
     var wakes: [Int: @Sendable () -> Void] = [:]
-    /// Until when the exit waits.
+    /// How long the exit waits.
     var deadline: Deadline?
   }
 
@@ -99,10 +99,10 @@ final class ExitGate: Sendable {
   private let state = PosixMutex(State())
   private let isEmpty = Latch()
 
-  /// Has the gate closed before everything that was registered until now is ended.
+  /// Makes the gate close before everything that was registered until now is ended.
   ///
-  /// Handlers run in reverse order. Call it before libcurl is loaded, for an exit meanwhile, and when
-  /// it was initialized, for all later ones.
+  /// Handlers run in reverse order. Call it before libcurl is loaded, for an exit meanwhile, and
+  /// after its initialization, for all later ones.
   static func register() { _ = atexit { ExitGate.shared.close() } }
 
   /// Runs code that uses libcurl.
@@ -133,9 +133,9 @@ final class ExitGate: Sendable {
     if isLast { isEmpty.end() }
   }
 
-  /// Lets nobody in any more, and waits at most a second until nobody is inside.
+  /// Lets no more threads in, and waits at most a second for those inside.
   private func close() {
-    // The threads of a parent process are not in this one, and one of them may have had the lock.
+    // The parent's threads are not in this process, and one of them may have held the lock.
     guard !ForkMark.etcd.isForked else { return }
     let deadline: Deadline? = state.withLock { state in
       state.isClosed = true
@@ -149,7 +149,7 @@ final class ExitGate: Sendable {
   }
 }
 
-/// How long a call may take, and what ends it before.
+/// How long a call may take, and what cancels it.
 struct CallLimits {
   let deadline: Deadline
   var cancellation: EtcdCancellation?
@@ -171,7 +171,7 @@ final class Latch: Sendable {
 
   func end() { semaphore.signal() }
 
-  /// Waits until ``end()``, at most until the deadline.
+  /// Waits until ``end()`` is called, at most until the deadline.
   func wait(_ limits: CallLimits) throws -> Bool {
     func wait() -> Bool { semaphore.wait(timeout: .now() + limits.deadline.seconds) == .success }
     let isEnded =

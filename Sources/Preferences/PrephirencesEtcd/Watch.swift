@@ -1,6 +1,6 @@
 internal import PrephirencesSystem
 
-/// A watch, on the thread that has asked for it.
+/// A watch, on the thread that asked for it.
 struct Watch {
   private let gateway: GatewayClient
   private let hub: WatchHub
@@ -8,7 +8,7 @@ struct Watch {
   private let cancellation: EtcdCancellation
   /// The first revision that was not delivered.
   private var next: Int64
-  /// A change that a check found, and the time by which it should be delivered.
+  /// A change that a check found, and when it should have been delivered.
   private var missed: (revision: Int64, deadline: Deadline)?
 
   init(
@@ -30,7 +30,7 @@ struct Watch {
   mutating func run(
     _ began: (EtcdHeader) throws -> Void, _ handler: (EtcdEvents) throws -> Void
   ) throws -> Never {
-    // Before any lock, which a fork may have left locked.
+    // Checked before any lock: a fork may have left it locked.
     try ForkMark.etcd.check(EtcdError.forked)
     hub.add(subscription)
     defer { if !ForkMark.etcd.isForked { hub.remove(subscription) } }
@@ -50,7 +50,7 @@ struct Watch {
           try handler(answer)
         }
       }
-      // The thread of the connection says if it does not begin.
+      // If the watch does not begin, the connection's thread reports that.
       guard items.isEmpty, hasBegun else { continue }
       try check()
       if missed == nil {
@@ -63,7 +63,7 @@ struct Watch {
     do {
       return try subscription.take(CallLimits(Deadline(after: timing.checking), cancellation))
     } catch let error as EtcdError where error.code == .permissionDenied {
-      // etcd 3.5 says the same of a token that it has forgotten; a call gets another one.
+      // etcd 3.5 says the same of a token that it has forgotten; a call gets a new one.
       _ = try asking { try gateway.look(subscription.keys, limits) }
       throw EtcdError(.unreachable, "etcd ended the watch")
     }
@@ -71,8 +71,8 @@ struct Watch {
 
   /// Refuses a watch that begins in the future.
   ///
-  /// It would leave out revisions that a restored cluster issues again. A member that is behind the
-  /// others only looks like that.
+  /// It would miss revisions that a restored cluster uses again. A member that is behind the others
+  /// looks the same.
   private func accept(_ header: EtcdHeader) throws {
     guard header.revision < next - 1 else { return }
     let revision = try asking { try gateway.look(subscription.keys, limits) }
@@ -83,8 +83,8 @@ struct Watch {
 
   /// Checks a silent watch.
   ///
-  /// One whose role was taken away, or whose connection swallows changes, only goes silent. With a new
-  /// token, the connection is renewed.
+  /// A watch goes silent if its user loses the role, or if the connection swallows changes. If the
+  /// check gets a new token, the connection is renewed.
   private mutating func check() throws {
     if let missed, missed.revision >= next, missed.deadline.hasPassed {
       gateway.skipEndpoint()
@@ -98,7 +98,7 @@ struct Watch {
   }
 
   private func asking<Result>(_ body: () throws -> Result) throws -> Result {
-    // A watch has no deadline: what does not answer in time isn't there.
+    // A watch has no deadline: a member that does not answer in time is unreachable.
     try EtcdError.mapping {
       $0.code == .timedOut ? EtcdError(.unreachable, $0.message) : $0
     } of: {
@@ -107,13 +107,13 @@ struct Watch {
   }
 }
 
-/// What a line says of one of the watches of a connection.
+/// The part of an answer that is for one watch of a connection.
 struct WatchAnswer {
-  /// The server's number of the watch.
+  /// The number that the server gave the watch.
   let number: Int64
   let header: EtcdHeader
   let isCreated: Bool
-  /// Whether more of the last revision may follow.
+  /// Whether more changes of the last revision may follow.
   let isFragment: Bool
   /// Why the server has ended the watch.
   let end: EtcdError?
@@ -137,7 +137,7 @@ struct WatchAnswer {
     }
   }
 
-  /// The changes of the keys, none in a progress notice.
+  /// The changes of the keys; a progress notice has none.
   func events(of keys: EtcdKeys) throws -> EtcdEvents {
     var events: [EtcdEvents.Event] = []
     for event in try result.listed("events") { events.append(try event.event(of: keys)) }
@@ -160,16 +160,16 @@ struct WatchAnswer {
   }
 }
 
-/// Divides the answer to a watch, which never ends, into its lines.
+/// Splits the endless answer to a watch into lines.
 struct WatchLines {
-  /// The longest line: a revision is at most 1.5 MiB, which base64 and the keys enlarge.
+  /// The longest line: a revision has at most 1.5 MiB, and base64 and the keys add to it.
   static let limit = 16 << 20
 
   private var bytes: [UInt8] = []
-  /// Up to here, there is no end of a line.
+  /// How far the bytes were searched for the end of a line.
   private var searched = 0
 
-  /// Adds bytes, and returns the lines that are complete.
+  /// Adds bytes, and returns the complete lines.
   mutating func add(_ data: [UInt8]) throws -> [[UInt8]] {
     var lines: [[UInt8]] = []
     bytes += data
@@ -185,6 +185,6 @@ struct WatchLines {
     return lines
   }
 
-  /// What is not a complete line.
+  /// The incomplete last line.
   var rest: [UInt8] { bytes }
 }

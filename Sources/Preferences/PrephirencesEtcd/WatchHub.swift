@@ -2,12 +2,12 @@ internal import CPrephirencesLibcurl
 internal import PrephirencesSystem
 internal import SystemPackage
 
-/// The watches of a client: one thread reads one connection for all of them, while somebody watches.
+/// The watches of a client: one thread reads one connection for all of them.
 ///
-/// An open connection takes no further watches (HTTP/1.1), so a new watch means a new connection with
-/// all of them, each from its own next revision.
+/// An open connection accepts no further watches (HTTP/1.1). A new watch therefore needs a new
+/// connection with all of them, each from its own next revision.
 final class WatchHub: Sendable {
-  /// The time between two connections, so that watches that begin together need few.
+  /// The pause between two connections, so that watches that start together share one.
   private static let rest: Duration = .milliseconds(100)
 
   private struct State {
@@ -15,7 +15,7 @@ final class WatchHub: Sendable {
     var hasThread = false
     /// Ends the present connection.
     var interruption = EtcdCancellation()
-    /// Whether all watches of the connection are answered: until then, nobody interrupts it.
+    /// Whether all watches of the connection were answered: it is not interrupted before.
     var isFollowing = false
     /// Whether another connection is needed.
     var isOutdated = false
@@ -58,7 +58,7 @@ final class WatchHub: Sendable {
     interruption?.cancel()
   }
 
-  /// Renews the connection unless it has this token.
+  /// Renews the connection unless it uses this token.
   func renew(with token: Token?) {
     let interruption: EtcdCancellation? = state.withLock { state in
       guard state.isFollowing, state.token !== token else { return nil }
@@ -75,14 +75,14 @@ final class WatchHub: Sendable {
     var rest = Deadline(after: .zero)
     while next() != nil {
       if !rest.hasPassed { _ = try? Latch().wait(CallLimits(rest)) }
-      // With those that have come meanwhile.
+      // Includes the watches that were added meanwhile.
       guard let (watches, interruption) = next() else { return }
       rest = Deadline(after: Self.rest)
       connect(watches, interruption, &attempts)
     }
   }
 
-  /// Returns the watches of the next connection; `nil` if the thread ends.
+  /// Returns the watches of the next connection, or `nil` if the thread ends.
   private func next() -> ([WatchSubscription], EtcdCancellation)? {
     state.withLock { state in
       state.watches.removeAll(where: \.hasEnded)
@@ -121,7 +121,7 @@ final class WatchHub: Sendable {
       } else {
         gateway.skipEndpoint()
         gateway.login.doubt(connection.token)
-        // What was missed is known to their threads only.
+        // Only the threads of these watches know what was missed.
         for watch in watches where watch.hasBegun { watch.end(error) }
       }
       let limits = CallLimits(Deadline(after: gateway.configuration.timing.silence), interruption)
@@ -136,7 +136,7 @@ final class WatchHub: Sendable {
 }
 
 extension EtcdError {
-  /// The failure that was thrown: this module throws no others.
+  /// The thrown failure: this module throws no other errors.
   fileprivate init(any error: any Error) { self = error as? EtcdError ?? .malformed }
 
   fileprivate static func noThread(_ error: Errno) -> EtcdError {
@@ -144,7 +144,7 @@ extension EtcdError {
   }
 }
 
-/// One watch of a connection: what has arrived for it, until its thread takes it.
+/// One watch of a connection, with what has arrived until its thread takes it.
 final class WatchSubscription: Sendable {
   enum Item {
     /// The server has accepted the watch on a connection.
@@ -154,9 +154,7 @@ final class WatchSubscription: Sendable {
 
   let keys: EtcdKeys
 
-  /// How much may wait, in bytes.
-  ///
-  /// With more, it is cheaper to read everything again.
+  /// The most that may wait, in bytes; beyond it, reading everything again is cheaper.
   static let greatestSize = 8 << 20
 
   fileprivate struct State {
@@ -164,7 +162,7 @@ final class WatchSubscription: Sendable {
     var size = 0
     /// The first revision that has not arrived.
     var next: Int64
-    /// The beginning of a revision whose rest follows.
+    /// The first part of a revision whose rest follows.
     var held: [EtcdEvents.Event] = []
     var hasBegun = false
     var end: EtcdError?
@@ -180,10 +178,10 @@ final class WatchSubscription: Sendable {
 
   // MARK: - The thread that watches
 
-  /// Waits for what arrives, and takes all of it.
+  /// Waits until something has arrived, and takes all of it.
   func take(_ limits: CallLimits) throws -> [Item] {
     while true {
-      // Before the lock, which a fork may have left locked.
+      // Checked before the lock: a fork may have left it locked.
       try ForkMark.etcd.check(EtcdError.forked)
       let (items, end) = state.withLock { state in
         defer { (state.items, state.size) = ([], 0) }
@@ -197,8 +195,8 @@ final class WatchSubscription: Sendable {
 
   // MARK: - The thread of the connection
 
-  /// Whether the server has ever accepted the watch: what it misses from then on, only its thread
-  /// can know.
+  /// Whether the server has ever accepted the watch: only its thread knows what it misses from then
+  /// on.
   var hasBegun: Bool { state.withLock { $0.hasBegun } }
 
   var hasEnded: Bool { state.withLock { $0.end != nil } }
@@ -244,7 +242,7 @@ final class WatchSubscription: Sendable {
 }
 
 extension WatchSubscription.State {
-  /// Returns the revisions that are complete with an answer.
+  /// Returns the revisions that an answer completes.
   fileprivate mutating func complete(_ answer: EtcdEvents, _ isFragment: Bool) -> EtcdEvents? {
     guard !answer.events.isEmpty else {
       next = max(next, answer.header.revision + 1)
@@ -269,9 +267,9 @@ struct WatchConnection {
   let watches: [WatchSubscription]
   let interruption: EtcdCancellation
 
-  /// How many watches the server has answered: it does so in the order of the requests.
+  /// How many watches the server has answered; it keeps the order of the requests.
   private(set) var created = 0
-  /// By the server's numbers; a proxy does not use those that a client asks for.
+  /// The watches by the server's numbers: a proxy ignores those that a client asks for.
   private var numbered: [Int64: WatchSubscription] = [:]
   private(set) var token: Token?
 
@@ -317,7 +315,7 @@ struct WatchConnection {
           if !isComplete, created == watches.count, !follow(token) { return }
         }
       }
-      // Bytes without an answer are no sign of life.
+      // Bytes without an answer do not show that the member is alive.
       guard wait.hasPassed else { continue }
       if isComplete { return }
       guard answering.hasPassed else { continue }
@@ -334,7 +332,7 @@ struct WatchConnection {
       numbered[answer.number] = watch
       watch.begin(answer.header)
     }
-    // Others have ended on this side: they go with the connection.
+    // A watch that ended on this side stays on the connection until it is renewed.
     guard let watch = numbered[answer.number] else { return }
     if let end = answer.end { return watch.end(end) }
     do {
@@ -373,7 +371,7 @@ struct WatchConnection {
   }
 
   private func refusing<Result>(_ body: () throws -> Result) throws -> Result {
-    // A watch has no deadline: what does not answer in time isn't there.
+    // A watch has no deadline: a member that does not answer in time is unreachable.
     try EtcdError.mapping { error in
       error.code == .timedOut
         ? EtcdError(.unreachable, error.message, remedy: .otherEndpoint) : error.happening(false)

@@ -9,14 +9,15 @@ internal import PrephirencesSystem
 
 /// A key that a provider answers for, with its credential.
 struct DeclaredKey: Sendable {
-  /// The components of the key, with full stops between them; the account.
+  /// The components of the key, joined by full stops: the account.
   let name: String
   let identity: CredentialIdentity
 
-  /// The text that `prefs keychain read` takes.
+  /// The text of its reference, which encoded keys show.
   let reference: String
 
-  /// Returns the result for what was read; one that has expired, and may not, is a failure already.
+  /// Returns the result for a secret; one that has expired, unless it is allowed, is already a
+  /// failure.
   func result(_ read: ReadSecret, _ type: ConfigType) throws(KeychainError) -> LookupResult {
     guard let secret = try read.get() else {
       return LookupResult(encodedKey: reference, value: nil)
@@ -26,7 +27,7 @@ struct DeclaredKey: Sendable {
   }
 }
 
-/// The keys that a provider answers for; they compare as bytes.
+/// The keys that a provider answers for, compared as bytes.
 struct DeclaredKeys: Sendable {
   private let keys: [DeclaredKey]
   private let indices: [[UInt8]: Int]
@@ -62,7 +63,7 @@ extension LookupResult {
 }
 
 extension SharedStoredSecret {
-  /// The secret, or the error for one that has expired.
+  /// The secret, or the error if it has expired.
   var unexpired: Result<Self, KeychainError> {
     guard credential.isExpired() else { return .success(self) }
     return .failure(

@@ -5,21 +5,21 @@ internal import KeychainCredentials
 internal import KeychainVault
 
 extension KeychainProvider {
-  /// Hands out the present value of a key, and then each change, whoever makes it.
+  /// Passes the present value of a key to a handler, and then each change by any program.
   ///
-  /// Changes by other processes are noticed when they are made, without polling. If several are made while
-  /// the handler is busy, it gets the last one. A failure is an element, once until something else happens;
-  /// an expiry is one, too. That another program locks the vault changes nothing in it, and is noticed with the
-  /// next change. While the vault cannot be read, it is looked at again after two seconds, and then at least
-  /// every ten; after a wrong passphrase or key, every minute; where the kernel gives no notifications, every two
-  /// seconds. Watching does not keep the vault unlocked. For comparison, a keyed hash of the value is kept, and not
-  /// the value.
+  /// Changes by other processes are noticed when they are made, without polling. If several are
+  /// made while the handler is busy, it gets the last one. A failure, such as an expiry, is one
+  /// element until something else happens. If another program locks the vault, nothing in it
+  /// changes, so this is noticed with the next change.
+  ///
+  /// While the vault cannot be read, it is read again after two seconds, and then at least every
+  /// ten; after a wrong passphrase or key, every minute; if the kernel gives no notifications,
+  /// every two seconds. Watching does not keep the vault unlocked. A keyed hash of the value, not
+  /// the value, is kept for comparison.
   ///
   /// - Parameters:
   ///   - key: The key; one that is not declared is `nil`, and never changes.
-  ///   - type: The type of the value.
-  ///   - updatesHandler: Gets the values; the sequence ends with its task.
-  /// - Returns: What the handler returns.
+  ///   - updatesHandler: Gets the values; the sequence ends with its task. Its result is returned.
   /// - Throws: What the handler throws.
   public func watchValue<Return: ~Copyable>(
     forKey key: AbsoluteConfigKey, type: ConfigType,
@@ -45,12 +45,11 @@ extension KeychainProvider {
     return try await updatesHandler(ConfigUpdatesAsyncSequence(updates))
   }
 
-  /// Hands out the present snapshot, and then one after each change of a declared key.
+  /// Passes the present snapshot to a handler, and then one after each change of a declared key.
   ///
-  /// The changes of one transaction are one snapshot; see ``watchValue(forKey:type:updatesHandler:)``.
+  /// The changes of one transaction are one snapshot; see
+  /// ``watchValue(forKey:type:updatesHandler:)``.
   ///
-  /// - Parameter updatesHandler: Gets the snapshots; the sequence ends with its task.
-  /// - Returns: What the handler returns.
   /// - Throws: As ``watchValue(forKey:type:updatesHandler:)``.
   public func watchSnapshot<Return: ~Copyable>(
     updatesHandler: (ConfigUpdatesAsyncSequence<any ConfigSnapshot, Never>) async throws -> Return

@@ -1,7 +1,7 @@
 #if ConfigurationSupport
 public import Configuration
 internal import PrephirencesConfiguration
-// A program needs only `import ConfigurationKeychain` to name a vault and what opens it.
+// With this, a program can name a vault and its key without another import.
 @_exported public import Keychain
 internal import KeychainCredentials
 internal import KeychainSecrets
@@ -17,33 +17,34 @@ internal import PrephirencesSystem
 /// let password = try await config.fetchRequiredString(forKey: "database.password")
 /// ```
 ///
-/// A key names the credential whose account is its components with full stops between them:
-/// `prefs keychain set database.password --service com.example.server` sets the one above. The encoded key
-/// of a result is its reference, `keychain://com.example.server/database.password`, which
-/// `prefs keychain read` takes. The context of a key is not used.
+/// A key is the account of its credential, with full stops between the components of the key: the
+/// one above is the generic password of the service `com.example.server` and the account
+/// `database.password`. The encoded key of a result is its reference,
+/// `keychain://com.example.server/database.password`. The context of a key is not used.
 ///
-/// A provider answers only for the keys that it was given, its declared keys. It answers `nil` for other
-/// keys without using the vault, so a locked vault does not affect them, or the providers after this one. A
-/// snapshot reads all declared keys.
+/// A provider answers only for its declared keys. It answers `nil` for other keys without using the
+/// vault, so a locked vault affects neither them nor the providers after this one. A snapshot reads
+/// all declared keys.
 ///
-/// An absent credential is `nil`. If the vault is locked, damaged, wrongly keyed or in use for too long, or if
-/// the credential has expired, each method throws ``KeychainError``. **The reader of swift-configuration
-/// passes the error on from its `fetch` methods and those with `required` in their names only**:
-/// `string(forKey:)` and `watchString(forKey:)` return `nil` or the default, as if there were no value. Read
-/// secrets with `fetchString(forKey:)`, where `nil` means absent, or with `requiredString(forKey:)`.
+/// An absent credential is `nil`. If the vault is locked, damaged, has another key or is in use for
+/// too long, or if the credential has expired, each method throws ``KeychainError``. **The reader
+/// of swift-configuration passes errors on only from its `fetch` methods and those with `required`
+/// in their names**: `string(forKey:)` and `watchString(forKey:)` return `nil` or the default, as
+/// if there were no value. Read secrets with `fetchString(forKey:)`, where `nil` means absent, or
+/// with `requiredString(forKey:)`.
 ///
-/// Every value is secret: access logs redact it. The text and bytes that the reader returns are ordinary
-/// memory. To keep a secret in guarded memory, read it with ``KeychainPreferences``.
+/// Every value is secret: access logs redact it. The text and bytes that the reader returns are in
+/// ordinary memory. To keep a secret in guarded memory, read it with ``KeychainPreferences``.
 ///
 /// | type | value |
 /// | --- | --- |
 /// | `string` | the secret, which must be UTF-8 |
 /// | `bytes` | the bytes of the secret |
 /// | `int`, `double`, `bool` | the text, as `EnvironmentVariablesProvider` reads it |
-/// | arrays | the text split at commas, or the array that ``KeychainPreferences`` stored; byte chunks are base64 |
+/// | arrays | text split at commas, or a stored array; byte chunks are base64 |
 ///
-/// The provider reads the vault each time and caches nothing. It needs no service to run in the background.
-/// It is safe to use from several threads.
+/// The provider reads the vault each time and caches nothing. It needs no service to run in the
+/// background. It is safe to use from several threads.
 public final class KeychainProvider: ConfigProvider {
   /// The service of the credentials.
   public let service: String
@@ -60,13 +61,13 @@ public final class KeychainProvider: ConfigProvider {
 
   /// Opens and unlocks the vault.
   ///
-  /// A vault that does not exist is not an error: its credentials are absent, until somebody stores one.
+  /// A missing vault is not an error: its credentials are absent until somebody stores one.
   ///
   /// - Parameters:
   ///   - service: The service of the credentials, such as `com.example.server`.
   ///   - keys: The keys that the provider answers for.
-  ///   - vault: The vault. By default, it is found and unlocked as `prefs keychain` finds and unlocks it, and
-  ///     asks no person.
+  ///   - vault: The vault. By default, it is found and unlocked as the command line does, without
+  ///     asking a person.
   ///   - allowingExpired: Whether to return expired credentials. If `false`, reading one throws
   ///     ``KeychainError/Code/expired``.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if nothing opens the vault,
@@ -87,20 +88,21 @@ public final class KeychainProvider: ConfigProvider {
 
   /// Opens the vault that a configuration names.
   ///
-  /// Scope the reader to a name of its own: with `config.scoped(to: "secrets")`, the environment variables are
-  /// `SECRETS_SERVICE`, `SECRETS_KEYS`, `SECRETS_VAULT` and so on. Those with `KEYCHAIN_` are of every vault.
+  /// Scope the reader to a name of its own: with `config.scoped(to: "secrets")`, the environment
+  /// variables are `SECRETS_SERVICE`, `SECRETS_KEYS`, `SECRETS_VAULT` and so on. Those with
+  /// `KEYCHAIN_` apply to every vault.
   ///
   /// ## Configuration keys
   /// - `service` (string, required): The service of the credentials.
   /// - `keys` (string array, required): The keys that the provider answers for.
-  /// - `vault` (string, optional): The path of the vault; by default, that of `prefs keychain`.
+  /// - `vault` (string, optional): The path of the vault; by default, that of the command line.
   /// - `keyFile` (string, optional): The path of the key file that opens the vault.
-  /// - `passphraseFile` (string, optional): The path of the file with the passphrase that opens the vault.
+  /// - `passphraseFile` (string, optional): The path of the file with the passphrase that opens the
+  ///   vault.
   /// - `allowExpired` (bool, optional, default: `false`): Whether to return expired credentials.
   ///
-  /// Without a key file and a passphrase file, the vault is unlocked as `prefs keychain` unlocks it.
+  /// Without a key file or passphrase file, the vault is unlocked as the command line unlocks it.
   ///
-  /// - Parameter config: The reader of the configuration.
   /// - Throws: As `init(service:keys:vault:allowingExpired:)`; ``KeychainError`` with
   ///   ``KeychainError/Code/invalidArgument`` if both files are given; the error of the reader.
   public convenience init(config: ConfigReader) async throws {
@@ -126,16 +128,13 @@ public final class KeychainProvider: ConfigProvider {
   /// The name of the provider, with the service: `KeychainProvider[com.example.server]`.
   public var providerName: String { "KeychainProvider[\(service)]" }
 
-  /// Returns the value of a key.
+  /// Returns the value of a key; `nil` if there is no such credential, or if the key is not
+  /// declared.
   ///
-  /// It waits for other processes, and for the vault to be unlocked again, no longer than 100 ms.
+  /// It waits at most 100 ms for other processes, and for the vault to be unlocked again.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - type: The type of the value.
-  /// - Returns: The value; `nil` if there is no such credential, or if the key is not declared.
-  /// - Throws: ``KeychainError``, with ``KeychainError/Code/busy`` if it would have had to wait longer, and
-  ///   with ``KeychainError/Code/undecodable`` if the secret is not a value of the type.
+  /// - Throws: ``KeychainError``, with ``KeychainError/Code/busy`` if it would have to wait longer,
+  ///   and with ``KeychainError/Code/undecodable`` if the secret is not a value of the type.
   public func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
     guard let key = declared[key] else { return LookupResult(undeclared: key) }
     let secret = promptReader.readOne { vault throws(KeychainError) in
@@ -144,14 +143,12 @@ public final class KeychainProvider: ConfigProvider {
     return try key.result(permitted(secret), type)
   }
 
-  /// Returns the value of a key, and waits for other processes until the deadline of the vault.
+  /// Returns the value of a key as ``value(forKey:type:)`` does, but waits for other processes
+  /// until the deadline of the vault.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - type: The type of the value.
-  /// - Returns: The value; `nil` if there is no such credential, or if the key is not declared.
-  /// - Throws: ``KeychainError``, with ``KeychainError/Code/undecodable`` if the secret is not a value of the
-  ///   type, and with ``KeychainError/Code/cancelled`` if the task was cancelled before the vault was read.
+  /// - Throws: ``KeychainError``, with ``KeychainError/Code/undecodable`` if the secret is not a
+  ///   value of the type, and with ``KeychainError/Code/cancelled`` if the task was cancelled
+  ///   before the vault was read.
   public func fetchValue(
     forKey key: AbsoluteConfigKey, type: ConfigType
   ) async throws -> LookupResult {
@@ -159,12 +156,11 @@ public final class KeychainProvider: ConfigProvider {
     return try key.result(await fetchSecret(of: key.identity), type)
   }
 
-  /// Returns the values of the declared keys as they are now, or why they cannot be read.
+  /// Returns the present values of the declared keys, or why they cannot be read.
   ///
-  /// All are from one moment: no change of the vault lies between them. The snapshot keeps them in guarded
-  /// memory. It waits no longer than ``value(forKey:type:)``.
-  ///
-  /// - Returns: The snapshot, whose methods throw as those of the provider.
+  /// All are from one moment: no change of the vault lies between them. The snapshot keeps them in
+  /// guarded memory, and its methods throw as those of the provider. It waits no longer than
+  /// ``value(forKey:type:)``.
   public func snapshot() -> any ConfigSnapshot {
     let identities = declared.identities
     return snapshot(
@@ -175,7 +171,7 @@ public final class KeychainProvider: ConfigProvider {
 }
 
 extension KeychainProvider {
-  /// What was read, or the error for a credential that has expired, unless that is allowed.
+  /// Returns the secret, or the error if it has expired, unless that is allowed.
   func permitted(_ secret: ReadSecret) -> ReadSecret {
     allowsExpired ? secret : secret.flatMap { $0?.unexpired.map(Optional.some) ?? .success(nil) }
   }
@@ -202,7 +198,7 @@ extension KeychainProvider: CustomStringConvertible {
 
 /// The secrets of a ``KeychainProvider`` at one moment, in guarded memory.
 ///
-/// A credential that expires afterwards stays readable.
+/// A credential that expires later stays readable.
 struct KeychainSnapshot: ConfigSnapshot {
   let providerName: String
   private let declared: DeclaredKeys

@@ -16,17 +16,16 @@ extension ConfigProvider {
   ///   .resolvingKeychainReferences(keys: ["database.password"], services: ["com.example.server"])
   /// ```
   ///
-  /// Call it on a provider whose values are the program's own: who writes them makes the program read the
-  /// credentials that they name. Values of preferences that are shared with other machines are refused; call
-  /// it on `PreferencesProvider` itself, since a provider around that may hide whose values they are.
+  /// Call it on a provider whose values are the program's own: their author decides which
+  /// credentials the program reads. Values of preferences that are shared with other machines are
+  /// refused. Call it on `PreferencesProvider` itself, because a provider around that may hide
+  /// whose values they are.
   ///
   /// - Parameters:
   ///   - keys: The keys whose values are resolved, as this provider has them: call this before
   ///     `prefixKeys(with:)` and `mapKeys(_:)`.
-  ///   - services: The services and servers that references may name. A reference to any other is refused; so
-  ///     is every reference if there are none.
-  ///   - vault: The vault with the credentials.
-  /// - Returns: The provider.
+  ///   - services: The services and servers that references may name. All other references are
+  ///     refused, so an empty list refuses every reference.
   public func resolvingKeychainReferences(
     keys: [AbsoluteConfigKey], services: [String] = [], vault: Vault = Vault()
   ) -> KeychainReferenceProvider<Self> {
@@ -38,17 +37,18 @@ extension ConfigProvider {
 ///
 /// Create it with `resolvingKeychainReferences(keys:services:vault:)`.
 ///
-/// If the value of a declared key is text that begins with `keychain:` or `keychain+`, it is a reference, and
-/// the result is what it refers to: secret, and converted from the text of the credential to the type that
-/// was asked for. Other values, and those of other keys, are those of the other provider. References in
-/// arrays are not resolved.
+/// If the value of a declared key is text that begins with `keychain:` or `keychain+`, it is a
+/// reference. The result is the credential's secret, converted to the requested type. Other values,
+/// and those of other keys, are those of the other provider. References in arrays are not resolved.
 ///
-/// A declared key never returns a reference as its text. If the reference is malformed, or names a service or
-/// an access group that is not allowed, or if there is no such credential, reading throws ``KeychainError``; so
-/// does a vault that is locked or damaged, or a credential that has expired. A reference from preferences that
-/// are shared with other machines is an error of these preferences. An `optional` reference to an absent
-/// credential is empty text. As with ``KeychainProvider``, read these values with `requiredString(forKey:)` or
-/// `fetchString(forKey:)`: the reader of swift-configuration takes the errors of its other methods for absent
+/// A declared key never returns a reference as text. Reading throws ``KeychainError`` if the
+/// reference is malformed, if it names a service or an access group that is not allowed, if there
+/// is no such credential, if the vault is locked or damaged, or if the credential has expired. A
+/// reference from preferences that are shared with other machines is an error of these preferences.
+/// An `optional` reference to an absent credential is empty text.
+///
+/// As with ``KeychainProvider``, read these values with `requiredString(forKey:)` or
+/// `fetchString(forKey:)`: other methods of swift-configuration's reader treat errors as absent
 /// values.
 public struct KeychainReferenceProvider<Upstream: ConfigProvider>: ConfigProvider {
   /// The provider that has the references.
@@ -74,19 +74,15 @@ public struct KeychainReferenceProvider<Upstream: ConfigProvider>: ConfigProvide
   /// The name of the provider, with that of the other one.
   public var providerName: String { "KeychainReferenceProvider[\(upstream.providerName)]" }
 
-  /// Returns the value of a key, or what it refers to.
+  /// Returns the value of a key, or the secret of its reference; `nil` if there is none.
   ///
   /// It waits for the vault no longer than ``KeychainProvider/value(forKey:type:)``.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - type: The type of the value.
-  /// - Returns: The value; `nil` if there is none.
-  /// - Throws: The error of the other provider; ``KeychainError`` with ``KeychainError/Code/refused`` if the
-  ///   reference is not allowed, ``KeychainError/Code/invalidArgument`` if it is malformed,
-  ///   ``KeychainError/Code/notFound`` if there is no such credential,
-  ///   ``KeychainError/Code/undecodable`` if it is not a value of the type, or as
-  ///   ``KeychainProvider/value(forKey:type:)``.
+  /// - Throws: The error of the other provider; ``KeychainError`` with
+  ///   ``KeychainError/Code/refused`` if the reference is not allowed,
+  ///   ``KeychainError/Code/invalidArgument`` if it is malformed, ``KeychainError/Code/notFound``
+  ///   if there is no such credential, ``KeychainError/Code/undecodable`` if it is not a value of
+  ///   the type, or as ``KeychainProvider/value(forKey:type:)``.
   public func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
     guard isDeclared(key) else { return try upstream.value(forKey: key, type: type) }
     return try ReferenceLookup.$isReference.withValue(CredentialReference.isReference) {
@@ -98,13 +94,9 @@ public struct KeychainReferenceProvider<Upstream: ConfigProvider>: ConfigProvide
     }
   }
 
-  /// Returns the value of a key, or what it refers to, and waits for other processes until the deadline of the
-  /// vault.
+  /// Returns the value of a key as ``value(forKey:type:)`` does, but waits for other processes
+  /// until the deadline of the vault.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - type: The type of the value.
-  /// - Returns: The value; `nil` if there is none.
   /// - Throws: As ``value(forKey:type:)``.
   public func fetchValue(
     forKey key: AbsoluteConfigKey, type: ConfigType
@@ -125,17 +117,13 @@ public struct KeychainReferenceProvider<Upstream: ConfigProvider>: ConfigProvide
     }
   }
 
-  /// Hands out the present value of a key, or what it refers to, and then each change of either.
+  /// Passes the present value of a key, or the secret of its reference, to a handler, and then each
+  /// change of either.
   ///
-  /// As ``KeychainProvider/watchValue(forKey:type:updatesHandler:)``, but an expiry is noticed with the next
-  /// change.
+  /// It works as ``KeychainProvider/watchValue(forKey:type:updatesHandler:)``, but an expiry is
+  /// noticed with the next change.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - type: The type of the value.
-  ///   - updatesHandler: Gets the values; the sequence ends with its task.
-  /// - Returns: What the handler returns.
-  /// - Throws: What the handler and the other provider throw.
+  /// - Throws: The error of the handler or the other provider.
   public func watchValue<Return: ~Copyable>(
     forKey key: AbsoluteConfigKey, type: ConfigType,
     updatesHandler: (
@@ -164,7 +152,7 @@ public struct KeychainReferenceProvider<Upstream: ConfigProvider>: ConfigProvide
       guard type != .string else {
         return try await updatesHandler(ConfigUpdatesAsyncSequence(updates))
       }
-      // All values that are not text are the same failure to who watches text.
+      // For a watcher of text, all values that are not text are the same failure.
       return try await upstream.watchValue(forKey: key, type: type) { values in
         async let _: Void = { for await _ in values { watch.signals.send() } }()
         return try await updatesHandler(ConfigUpdatesAsyncSequence(updates))
@@ -172,9 +160,10 @@ public struct KeychainReferenceProvider<Upstream: ConfigProvider>: ConfigProvide
     }
   }
 
-  /// Returns the values of the other provider as they are now, with what the declared keys refer to.
+  /// Returns the present values of the other provider, with the secrets of the declared keys'
+  /// references.
   ///
-  /// - Returns: The snapshot, whose methods throw as those of the provider.
+  /// The methods of the snapshot throw as those of the provider.
   public func snapshot() -> any ConfigSnapshot {
     let found = ReferenceLookup.$isReference.withValue(CredentialReference.isReference) {
       upstream.snapshot()
@@ -183,11 +172,10 @@ public struct KeychainReferenceProvider<Upstream: ConfigProvider>: ConfigProvide
     return snapshot.resolved(by: promptReader.read(snapshot.read))
   }
 
-  /// Hands out the present snapshot, and then one after each change of the other provider or of a secret.
+  /// Passes the present snapshot to a handler, and then one after each change of the other provider
+  /// or of a secret.
   ///
-  /// - Parameter updatesHandler: Gets the snapshots; the sequence ends with its task.
-  /// - Returns: What the handler returns.
-  /// - Throws: What the handler and the other provider throw.
+  /// - Throws: The error of the handler or the other provider.
   public func watchSnapshot<Return: ~Copyable>(
     updatesHandler: (ConfigUpdatesAsyncSequence<any ConfigSnapshot, Never>) async throws -> Return
   ) async throws -> Return {
@@ -196,7 +184,7 @@ public struct KeychainReferenceProvider<Upstream: ConfigProvider>: ConfigProvide
     let marks = try SecretMarks()
     return try await upstream.watchSnapshot { changes in
       let latest = LatestSnapshot()
-      // The snapshots are made for this task.
+      // The snapshots are created for this task.
       async let _: Void = ReferenceLookup.$isReference.withValue(CredentialReference.isReference) {
         for await snapshot in changes {
           latest.set(KeychainReferenceSnapshot(snapshot, of: self))
@@ -237,7 +225,7 @@ extension KeychainReferenceProvider {
     keys[Array(key.valueName.utf8)] != nil
   }
 
-  /// Returns the reference that a key's value is; `nil` if it is none.
+  /// Returns the reference in a key's value; `nil` if the value is not a reference.
   func reference(
     in found: Result<LookupResult, any Error>, _ key: AbsoluteConfigKey
   ) throws(KeychainError) -> FoundReference? {
@@ -252,19 +240,19 @@ extension KeychainReferenceProvider {
   }
 }
 
-/// A reference that is allowed, and where it was found.
+/// An allowed reference, and the place where it was found.
 struct FoundReference: Sendable {
   let key: String
   let encodedKey: String
   let text: String
   let reference: CredentialReference
 
-  /// Returns what it refers to.
+  /// Returns the secret of the reference.
   func read(_ vault: Vault) throws(KeychainError) -> SharedSecret {
     SharedSecret(try ReferenceResolver(store: vault, defaultService: "").resolve(reference))
   }
 
-  /// Converts what was read.
+  /// Converts the secret.
   func result(
     _ read: Result<SharedSecret, KeychainError>, _ type: ConfigType
   ) throws(KeychainError) -> LookupResult {

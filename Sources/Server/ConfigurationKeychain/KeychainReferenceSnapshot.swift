@@ -6,7 +6,8 @@ internal import KeychainSecrets
 internal import KeychainVault
 internal import PrephirencesSystem
 
-/// A snapshot of another provider, with the secrets to which its declared keys refer, in guarded memory.
+/// A snapshot of another provider, and the secrets of its declared keys' references, in guarded
+/// memory.
 struct KeychainReferenceSnapshot: ConfigSnapshot {
   typealias Secrets = [[UInt8]: Result<SharedSecret, KeychainError>]
 
@@ -41,7 +42,7 @@ struct KeychainReferenceSnapshot: ConfigSnapshot {
     }
   }
 
-  /// Reads what the references refer to, all as of one commit.
+  /// Reads the secrets of the references, all as of one commit.
   func read(_ vault: Vault) throws(KeychainError) -> Secrets {
     var found: [[UInt8]: FoundReference] = [:]
     for case (let name, .success(let reference)) in references { found[name] = reference }
@@ -51,7 +52,7 @@ struct KeychainReferenceSnapshot: ConfigSnapshot {
       var secrets: Secrets = [:]
       for (name, reference) in found {
         let secret = Result { () throws(KeychainError) in try reference.read(vault) }
-        // The next one would wait as long.
+        // The next one would wait just as long.
         if case .failure(let error) = secret, error.code == .timedOut { throw error }
         secrets[name] = secret
       }
@@ -63,7 +64,7 @@ struct KeychainReferenceSnapshot: ConfigSnapshot {
       recovery: .tryAgain)
   }
 
-  /// Returns the snapshot with what was read.
+  /// Returns the snapshot with the secrets.
   func resolved(by read: Result<Secrets, KeychainError>) -> Self {
     var snapshot = self
     snapshot.secrets =
@@ -79,7 +80,7 @@ struct KeychainReferenceSnapshot: ConfigSnapshot {
     secrets.values.compactMap { if case .failure(let error) = $0 { error } else { nil } }
   }
 
-  /// What tells the secrets from those before.
+  /// Returns the marks that distinguish the secrets from earlier ones.
   func marks(by marks: SecretMarks) -> [[UInt8]: SecretMark] { secrets.mapValues(marks.mark(of:)) }
 
   func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
@@ -95,7 +96,7 @@ struct KeychainReferenceSnapshot: ConfigSnapshot {
         try upstream.value(forKey: key, type: type)
       }
     }
-    // With another context, a key can be another reference.
+    // With another context, a key can have another reference.
     guard case .success(let reference)? = references[name], reference.text.hasSameBytes(as: text),
       let secret = secrets[name]
     else {
@@ -112,7 +113,7 @@ extension KeychainReferenceSnapshot: CustomStringConvertible {
   var description: String { "\(providerName)[\(declared.count) keys]" }
 }
 
-/// The last of another provider's snapshots, with its number.
+/// The latest snapshot of another provider, with its number.
 final class LatestSnapshot: Sendable {
   private let latest = PosixMutex<(number: Int, snapshot: KeychainReferenceSnapshot)?>(nil)
 
@@ -120,11 +121,11 @@ final class LatestSnapshot: Sendable {
     latest.withLock { $0 = (($0?.number ?? 0) + 1, snapshot) }
   }
 
-  /// `nil` before the first one.
+  /// Returns the latest snapshot; `nil` before the first one.
   func get() -> (number: Int, snapshot: KeychainReferenceSnapshot)? { latest.withLock { $0 } }
 }
 
-/// What tells a snapshot from the one before.
+/// Distinguishes a snapshot from the one before.
 struct ReferenceSnapshotMark: Equatable, Sendable {
   /// The number of the other provider's snapshot.
   let number: Int

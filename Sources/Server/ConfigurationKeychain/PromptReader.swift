@@ -7,9 +7,9 @@ internal import SystemPackage
 
 /// Reads a vault for callers that block a thread of Swift's concurrency pool.
 ///
-/// A call waits no longer than a moment for other processes, and for the vault to be unlocked again.
-/// Unlocking can take longer, because a passphrase is hashed: it goes on in the background, once for all
-/// callers, and they fail as *busy* meanwhile.
+/// A call waits at most a moment for other processes, and for the vault to be unlocked again.
+/// Unlocking can take longer, because a passphrase is hashed: it continues in the background, once
+/// for all callers, which meanwhile fail as *busy*.
 final class PromptReader: Sendable {
   private final class Unlocking: Sendable {
     let group = DispatchGroup()
@@ -19,20 +19,20 @@ final class PromptReader: Sendable {
   private struct State {
     var unlocking: Unlocking?
 
-    /// Why unlocking failed for which nobody waited long enough, and until when that is told.
+    /// The error of an unlocking that outlasted its callers, and until when it is reported.
     var failure: (error: KeychainError, end: ContinuousClock.Instant)?
   }
 
-  /// How long a call waits at most.
+  /// The maximum time that a call waits.
   private static let time = Duration.milliseconds(100)
 
   private let vault: Vault
 
-  /// The vault for reads that need no question, all with one handle.
+  /// One handle of the vault for all reads that need no question.
   private let unlocked: Vault
   private let state = PosixMutex(State())
 
-  /// What ``unlocked`` throws if the vault must be unlocked first; nobody else sees it.
+  /// The error of ``unlocked`` if the vault must be unlocked first; callers never see it.
   private static let locked = KeychainError(.locked, "the vault must be unlocked first")
 
   init(_ vault: Vault) {
@@ -52,7 +52,7 @@ final class PromptReader: Sendable {
     return .failure(error.code == .timedOut ? .isInUse : error)
   }
 
-  /// Reads secrets; `body` may return failures as well.
+  /// Reads secrets; `body` may also return failures.
   func read<Success>(
     _ body: (Vault) throws(KeychainError) -> Success
   ) -> Result<Success, KeychainError> {
@@ -64,7 +64,7 @@ final class PromptReader: Sendable {
       guard let unlock = question.take() else {
         return result.mapError { $0.code == .timedOut ? .isInUse : $0 }
       }
-      // What needs no more keys can still be read.
+      // Items that need no more keys can still be read.
       if let failure = failure(of: unlock, until: end) { question.refuse(with: failure) }
     }
   }
@@ -97,7 +97,7 @@ final class PromptReader: Sendable {
     _ unlocking: Unlocking, _ unlock: @escaping @Sendable () throws(KeychainError) -> Void
   ) {
     let start = ContinuousClock.now
-    // Not on the pool, whose threads may all wait for the vault.
+    // Not on the pool, because all its threads may wait for the vault.
     do throws(Errno) {
       try DetachedThread.start(named: "keychain unlock") { [self] in
         var failure: KeychainError?

@@ -22,8 +22,8 @@ extension Vault {
   }
 }
 
-/// Signals that a watched secret may be another one: after changes, at its expiry, and from time to time while
-/// it cannot be read, or its changes are not noticed.
+/// Signals that a watched secret may have changed: after changes, at its expiry, and from time to
+/// time while it cannot be read or its changes are not noticed.
 final class SecretWatch: Sendable {
   private struct Timer {
     var next: DispatchWorkItem?
@@ -31,13 +31,13 @@ final class SecretWatch: Sendable {
     var hasEnded = false
   }
 
-  let signals = ChangeSignals()
+  let signals = ChangeStream()
   private let vault: Vault
   private let observation: CredentialObservation
   private let timer = PosixMutex(Timer())
 
-  /// After how many seconds to look again after a failure: the first one, later ones, and a wrong secret, for
-  /// which a passphrase is hashed.
+  /// The seconds until the next read after a failure: the first one, later ones, and a wrong
+  /// secret, for which a passphrase is hashed.
   private static let pauses = (first: 2.0, later: 10.0, wrongSecret: 60.0)
 
   init(
@@ -45,7 +45,7 @@ final class SecretWatch: Sendable {
   ) async throws {
     self.vault = vault
     let signals = signals
-    // To begin with, the vault is read.
+    // Beginning an observation reads the vault.
     observation = try await onBlockingThread {
       vault.observe(
         { change in if change.identity.map(isWatched) ?? true { signals.send() } },
@@ -62,7 +62,7 @@ final class SecretWatch: Sendable {
     }
   }
 
-  /// Sends a signal when what was read may change without being noticed.
+  /// Schedules a signal for when the secrets may change without a notification.
   func lookAgain(_ secrets: [ReadSecret], allowsExpired: Bool) {
     timer.withLock { timer in
       timer.next?.cancel()
@@ -97,7 +97,7 @@ extension ReadSecret {
   }
 }
 
-/// What tells a secret, or a failure, from the one before.
+/// Distinguishes a secret, or a failure, from the one before.
 enum SecretMark: Equatable, Sendable {
   case absent
   case secret(hash: [UInt8], contentType: String?)
@@ -108,13 +108,13 @@ enum SecretMark: Equatable, Sendable {
   }
 }
 
-/// Makes marks, with hashes under a key of its own.
+/// Creates marks, with hashes under a key of its own.
 struct SecretMarks: Sendable {
   private let key: SharedSecret
 
   init() throws(KeychainError) {
     key = SharedSecret(
-      try translated(secrets: SecretBytes.random(count: KeyDerivation.outputCount)))
+      try SecretBytes.random(count: KeyDerivation.outputCount))
   }
 
   func mark(of secret: ReadSecret) -> SecretMark {
@@ -138,15 +138,13 @@ struct SecretMarks: Sendable {
   func mark(of result: LookupResult) throws(KeychainError) -> SecretMark {
     guard let value = result.value else { return .absent }
     let text = "\(value.content)"
-    let secret = try translated(secrets: SecretBytes(copying: text))
+    let secret = try SecretBytes(copying: text)
     return .secret(hash: try hash(of: SharedSecret(secret)), contentType: nil)
   }
 
   private func hash(of secret: SharedSecret) throws(KeychainError) -> [UInt8] {
-    try translating { () throws(SecretsError) in
-      try secret.bytes.withBytes { bytes throws(SecretsError) in
-        try KeyDerivation.tag(from: key.bytes, label: "watched secret", fields: bytes)
-      }
+    try secret.bytes.withBytes { bytes throws(KeychainError) in
+      try KeyDerivation.tag(from: key.bytes, label: "watched secret", fields: bytes)
     }
   }
 }

@@ -1,7 +1,7 @@
 #if ConfigurationSupport
 public import Configuration
 internal import PrephirencesConfiguration
-// A program needs only `import ConfigurationPreferences` to name its preferences.
+// With this, a program can name its preferences without another import.
 @_exported public import PreferencesCore
 @_exported public import PreferencesDurable
 internal import PrephirencesSystem
@@ -14,27 +14,30 @@ internal import PrephirencesSystem
 /// let port = config.int(forKey: "http.port", default: 8080)
 /// ```
 ///
-/// A key names the preference whose key is its components with full stops between them:
-/// `prefs write http.port 9091 --type int --domain com.example.server` sets the one above, also while the
-/// program runs. The encoded key of a result is that key. The context of a key is not used.
+/// The key of a preference consists of the components of the configuration's key, joined by full
+/// stops: the one above is the preference `http.port`, which can be set while the program runs. The
+/// encoded key of a result is that key. The context of a key is not used.
 ///
-/// The preferences can be `DurablePreferences`, `SharedPreferences`, which are in step on many machines, or any
-/// others. Their changes reach watchers when they are made, whoever makes them, without polling and without a
-/// signal to the program. The provider caches nothing and needs no service to run in the background.
+/// The preferences can be `DurablePreferences`, `SharedPreferences`, which are in step on many
+/// machines, or any others. Changes by any program reach watchers when they are made, without
+/// polling and without a signal to the program. The provider caches nothing and needs no service to
+/// run in the background.
 ///
-/// Values are converted exactly: 3.7 is no `int`. Text is read as `EnvironmentVariablesProvider` reads it, so
-/// `prefs write http.port 9091` sets an integer, too. Numbers, truth values, URLs and UUIDs are also
-/// `string`, and data is `bytes`.
+/// Values are converted exactly: 3.7 is not an `int`. Text is read as
+/// `EnvironmentVariablesProvider` reads it, so the text `9091` is also an integer. Numbers, truth
+/// values, URLs and UUIDs are also `string`, and data is `bytes`.
 ///
-/// If the preferences report that a value cannot be read, each method throws their error, such as
-/// `PreferencesError`; it throws `PreferencesError` with `PreferencesError.Code.typeMismatch` if the value is
-/// not of the type. Errors name the key and never the value. The reader of swift-configuration passes errors on
-/// from its `fetch` methods and those with `required` in their names only.
+/// If a value cannot be read, each method throws the error of the preferences, such as
+/// `PreferencesError`; if the value does not have the type, it throws `PreferencesError` with
+/// `PreferencesError.Code.typeMismatch`. Errors name the key and never the value. The reader of
+/// swift-configuration passes errors on only from its `fetch` methods and those with `required` in
+/// their names.
 public final class PreferencesProvider: ConfigProvider {
   /// The preferences that are read.
   public let preferences: any PreferencesType & Sendable
 
-  /// The name of the provider, with that of the preferences: `PreferencesProvider[com.example.server]`.
+  /// The name of the provider, with that of the preferences:
+  /// `PreferencesProvider[com.example.server]`.
   public let providerName: String
 
   private let secrets: SecretsSpecifier<String, ConfigContent>
@@ -42,10 +45,10 @@ public final class PreferencesProvider: ConfigProvider {
   /// Creates a provider.
   ///
   /// - Parameters:
-  ///   - preferences: The preferences.
-  ///   - name: What tells the provider from others in access logs; by default, the name of the suite.
-  ///   - secretsSpecifier: Which values are secret: by their keys, or by keys and converted values. Access logs
-  ///     redact them. Preferences are not encrypted; store secrets with `KeychainProvider`.
+  ///   - name: The name of the provider in access logs; by default, the name of the suite.
+  ///   - secretsSpecifier: Which values are secret: by their keys, or by keys and converted values.
+  ///     Access logs redact them. Preferences are not encrypted; store secrets with
+  ///     `KeychainProvider`.
   public init(
     _ preferences: any PreferencesType & Sendable, name: String? = nil,
     secretsSpecifier: SecretsSpecifier<String, ConfigContent> = .none
@@ -56,12 +59,8 @@ public final class PreferencesProvider: ConfigProvider {
     secrets = secretsSpecifier
   }
 
-  /// Returns the value of a key.
+  /// Returns the value of a key; `nil` if there is none.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - type: The type of the value.
-  /// - Returns: The value; `nil` if there is none.
   /// - Throws: The error of the preferences, or `PreferencesError` with
   ///   `PreferencesError.Code.typeMismatch`.
   public func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
@@ -71,14 +70,10 @@ public final class PreferencesProvider: ConfigProvider {
     }
   }
 
-  /// Returns the value of a key; the same as ``value(forKey:type:)``, without blocking.
+  /// Returns the value of a key as ``value(forKey:type:)`` does, without blocking.
   ///
-  /// What other machines change arrives by itself, and is not asked for.
+  /// Changes by other machines arrive by themselves; the call does not fetch them.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - type: The type of the value.
-  /// - Returns: The value; `nil` if there is none.
   /// - Throws: As ``value(forKey:type:)``.
   public func fetchValue(
     forKey key: AbsoluteConfigKey, type: ConfigType
@@ -86,17 +81,13 @@ public final class PreferencesProvider: ConfigProvider {
     try await onBlockingThread { [self] in try value(forKey: key, type: type) }
   }
 
-  /// Hands out the present value of a key, and then each change.
+  /// Passes the present value of a key to a handler, and then each change.
   ///
-  /// If several are made while the handler is busy, it gets the last one. A failure is an element, once until
-  /// something else happens.
+  /// If several changes are made while the handler is busy, it gets the last one. A failure is one
+  /// element until something else happens. The sequence ends with the handler's task.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - type: The type of the value.
-  ///   - updatesHandler: Gets the values; the sequence ends with its task.
-  /// - Returns: What the handler returns.
-  /// - Throws: What the handler throws, or the error of the preferences if their changes cannot be noticed.
+  /// - Throws: What the handler throws, or the error of the preferences if their changes cannot be
+  ///   noticed.
   public func watchValue<Return: ~Copyable>(
     forKey key: AbsoluteConfigKey, type: ConfigType,
     updatesHandler: (
@@ -116,17 +107,13 @@ public final class PreferencesProvider: ConfigProvider {
     }
   }
 
-  /// Returns all values as they are now.
-  ///
-  /// - Returns: The snapshot, whose methods throw as those of the provider.
+  /// Returns all present values; the methods of the snapshot throw as those of the provider.
   public func snapshot() -> any ConfigSnapshot { PreferencesSnapshot(of: self) }
 
-  /// Hands out the present snapshot, and then one after each change.
+  /// Passes the present snapshot to a handler, and then one after each change.
   ///
   /// The changes of one transaction are one snapshot.
   ///
-  /// - Parameter updatesHandler: Gets the snapshots; the sequence ends with its task.
-  /// - Returns: What the handler returns.
   /// - Throws: As ``watchValue(forKey:type:updatesHandler:)``.
   public func watchSnapshot<Return: ~Copyable>(
     updatesHandler: (ConfigUpdatesAsyncSequence<any ConfigSnapshot, Never>) async throws -> Return
@@ -148,7 +135,7 @@ extension PreferencesProvider: CustomStringConvertible {
 }
 
 extension PreferencesProvider {
-  /// Converts a stored value; `isOwn` tells whether a reference is the user's own.
+  /// Converts a stored value; `isOwn` returns whether a reference is the user's own.
   func result(
     _ value: Any?, _ name: String, _ type: ConfigType, isOwn: (String) throws -> Bool
   ) throws -> LookupResult {
@@ -158,8 +145,8 @@ extension PreferencesProvider {
     {
       throw PreferencesError(
         .insecure,
-        "the preference '\(name)' is a reference that is not known to be the user's own, so it is not "
-          + "resolved; write it into preferences that only the user can write")
+        "the preference '\(name)' is a reference that is not known to be the user's own, so it is "
+          + "not resolved; write it into preferences that only the user can write")
     }
     guard let content = ConfigContent(value, as: type) else {
       throw PreferencesError(
@@ -174,17 +161,17 @@ extension PreferencesProvider {
   /// Whether a text is the user's own, as `OwnValuePreferences` defines.
   func isOwn(_ text: String, _ name: String) throws -> Bool {
     let own = try preferences.ownObject(forKey: name).flatMap(ConfigContent.text)
-    // A value that was changed meanwhile is none, too.
+    // A value that was changed meanwhile is not the user's own either.
     return own?.hasSameBytes(as: text) ?? false
   }
 
-  /// Calls `body` with signals for changes of keys, or of all.
+  /// Calls `body` with signals for changes of one key or of all.
   private func watching<Return: ~Copyable>(
     _ keys: Set<String>?, _ body: (AsyncStream<Void>) async throws -> Return
   ) async throws -> Return {
-    let signals = ChangeSignals()
+    let signals = ChangeStream()
     let observer = PreferenceObserver(keys: keys) { _ in signals.send() }
-    // To begin with, the file is read.
+    // Beginning an observation reads the file.
     let observation = try await onBlockingThread { [preferences] in
       try (preferences as? any DurablePreferencesType)?.durable.startObserving(observer)
         ?? preferences.addObserver(observer)
@@ -197,7 +184,7 @@ extension PreferencesProvider {
   }
 }
 
-/// What tells a value, or a failure, from the one before.
+/// Distinguishes a value, or a failure, from the one before.
 private enum ValueMark: Equatable, Sendable {
   case value(LookupResult)
   case failure(String)

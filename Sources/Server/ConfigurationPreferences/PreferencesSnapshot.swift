@@ -6,8 +6,8 @@ internal import PreferencesDurable
 
 /// The values of preferences at one moment.
 ///
-/// If references are resolved in it, which of them are the user's own is found when it is made. Unchecked
-/// because preference values do not change in place once set.
+/// If references are to be resolved in it, it finds at its creation which of them are the user's
+/// own. Unchecked because preference values do not change in place once set.
 struct PreferencesSnapshot: ConfigSnapshot, @unchecked Sendable {
   private let provider: PreferencesProvider
   private var values: [[UInt8]: Any] = [:]
@@ -15,7 +15,7 @@ struct PreferencesSnapshot: ConfigSnapshot, @unchecked Sendable {
   /// Why the values of some keys cannot be read.
   private var failures: [[UInt8]: PreferencesError] = [:]
 
-  /// Why nothing is known of other keys.
+  /// Why other keys cannot be read.
   private var failure: (any Error)?
 
   /// The keys whose references are the user's own.
@@ -73,7 +73,7 @@ extension PreferencesSnapshot: CustomStringConvertible {
 }
 
 extension PreferencesSnapshot: CustomReflectable {
-  /// Nothing: some values may be secret.
+  /// Shows nothing, because some values may be secret.
   var customMirror: Mirror { Mirror(self, children: []) }
 }
 #endif

@@ -5,7 +5,7 @@ internal import Dispatch
 package func onBlockingThread<Success: Sendable>(
   _ body: @escaping @Sendable () throws -> Success
 ) async throws -> Success {
-  // Task-local values don't follow to another thread.
+  // Task-local values are not passed on to other threads.
   let isReference = ReferenceLookup.isReference
   return try await withCheckedThrowingContinuation { continuation in
     DispatchQueue.global().async {
@@ -15,10 +15,10 @@ package func onBlockingThread<Success: Sendable>(
   }
 }
 
-/// Elements that are read after each signal, without those that are the same as the one before.
+/// Elements that are read after each signal, except those that equal the one before.
 ///
-/// What was read is handed out at once, and only its mark is kept. Several signals before a reader is ready
-/// are one.
+/// Each element is passed on at once, and only its mark is kept. Several signals before a reader is
+/// ready count as one.
 package struct ChangingElements<Element: Sendable, Mark: Equatable & Sendable>: AsyncSequence,
   Sendable
 {
@@ -27,9 +27,8 @@ package struct ChangingElements<Element: Sendable, Mark: Equatable & Sendable>: 
   private let signals: AsyncStream<Void>
   private let read: @Sendable () async -> (element: Element, mark: Mark)?
 
-  /// Creates a sequence that ends with the signals, or with its task.
-  ///
-  /// `read` returns `nil` if there is no element yet.
+  /// Creates a sequence that ends with the signals, or with its task; `read` returns `nil` if there
+  /// is no element yet.
   package init(
     after signals: AsyncStream<Void>,
     read: @escaping @Sendable () async -> (element: Element, mark: Mark)?
@@ -60,7 +59,7 @@ package struct ChangingElements<Element: Sendable, Mark: Equatable & Sendable>: 
     ) async -> Element? {
       while await signals.next(isolation: actor) != nil {
         let found = await read()
-        // A read that was cancelled is no change.
+        // A cancelled read is not a change.
         guard !Task.isCancelled else { return nil }
         guard let found, found.mark != last else { continue }
         last = found.mark
@@ -72,11 +71,11 @@ package struct ChangingElements<Element: Sendable, Mark: Equatable & Sendable>: 
 }
 
 /// Signals for ``ChangingElements``, of which one is kept while nobody waits.
-package struct ChangeSignals: Sendable {
+package struct ChangeStream: Sendable {
   package let stream: AsyncStream<Void>
   private let continuation: AsyncStream<Void>.Continuation
 
-  /// Creates signals, of which the first is there: it is for the present element.
+  /// Creates signals; the first one, for the present element, has been sent.
   package init() {
     (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     continuation.yield()
@@ -87,13 +86,13 @@ package struct ChangeSignals: Sendable {
   package func end() { continuation.finish() }
 }
 
-/// How providers that resolve references look up texts.
+/// How providers that resolve references find texts that are references.
 package enum ReferenceLookup {
-  /// Tells which texts are references, to the providers that are asked for them; `nil` if they are not
+  /// Returns to the asked providers which texts are references; `nil` if references are not
   /// resolved.
   ///
-  /// A provider that cannot vouch for such a text throws. The value is bound to the task, since other
-  /// providers may lie between both, such as those that change keys.
+  /// A provider that cannot vouch for such a text throws. The value is bound to the task, because
+  /// other providers, such as those that change keys, may lie between both.
   @TaskLocal package static var isReference: (@Sendable (String) -> Bool)?
 }
 #endif

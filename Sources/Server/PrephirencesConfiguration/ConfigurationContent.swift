@@ -4,20 +4,18 @@ internal import FoundationEssentials
 internal import PreferencesCore
 
 extension AbsoluteConfigKey {
-  /// The name of the value: the components of the key, with full stops between them.
-  ///
-  /// The context is no part of it.
+  /// The name of the value: the components of the key, joined by full stops, without the context.
   package var valueName: String {
     components.count == 1 ? components[0] : components.joined(separator: ".")
   }
 }
 
 extension ConfigContent {
-  /// Converts a stored value, exactly or not at all: 3.7 is no integer.
+  /// Converts a stored value exactly, or not at all: 3.7 is not an integer.
   ///
-  /// Text is read as the environment's provider reads it: numbers as Swift's initializers do, truth values
-  /// from `true`, `false`, `yes`, `no`, `1` and `0` in any case, bytes from base64, and arrays from elements
-  /// with commas between them. Numbers, truth values, URLs and UUIDs are also text.
+  /// Text is read as the environment's provider reads it: numbers as Swift's initializers do, truth
+  /// values from `true`, `false`, `yes`, `no`, `1` and `0` in any case, bytes from base64, and
+  /// arrays from elements separated by commas. Numbers, truth values, URLs and UUIDs are also text.
   package init?(_ value: Any, as type: ConfigType) {
     switch type {
     case .string: self.init(Self.text(value), Self.string)

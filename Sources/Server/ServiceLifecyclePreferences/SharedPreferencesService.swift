@@ -4,11 +4,11 @@ internal import FoundationEssentials
 public import Logging
 public import Metrics
 internal import PreferencesCore
-// A program needs only `import ServiceLifecyclePreferences` to name its preferences.
+// With this, a program can name its preferences without another import.
 @_exported public import PreferencesShared
 public import ServiceLifecycle
 
-/// A service that keeps shared preferences in step with those of other machines, as long as it runs.
+/// A service that keeps shared preferences in step with those of other machines while it runs.
 ///
 /// ```swift
 /// let settings = SharedPreferences(suiteName: "com.example.fleet")
@@ -18,31 +18,33 @@ public import ServiceLifecycle
 /// try await group.run()
 /// ```
 ///
-/// List it before the services that set preferences: a group shuts services down from the last to the
-/// first, so what they set at the end is sent, too.
+/// List it before the services that set preferences: a group shuts services down from the last to
+/// the first, so preferences that they set at the end are sent, too.
 ///
-/// A `SharedPreferences` object itself keeps the preferences in step, unless another process of this machine
-/// does. The service holds it, begins again if the suite is shared later, reports how it stands, and on
-/// graceful shutdown waits until what was set is in the shared store, but no longer than a deadline. It logs
-/// what stays then: that is in the file of this machine, and is sent by the next program that uses the
-/// preferences. The loss of the network does not end it, and neither does another failure of sharing.
+/// A `SharedPreferences` object itself keeps the preferences in step, unless another process of
+/// this machine does. The service holds it, begins again if the suite is shared later, and reports
+/// its status. On graceful shutdown, it waits until all changes are in the shared store, but not
+/// beyond a deadline. Unsent changes are then logged: they are in the file of this machine, and the
+/// next program that uses the preferences sends them. The loss of the network does not end the
+/// service, nor does any other failure of sharing.
 ///
-/// It logs with the level `info` that sharing fails, works again, or is not set up, and what stays at shutdown;
-/// everything else, with `debug`. Neither has values of preferences. These are its metrics, each with the
-/// dimension `suite`:
+/// It logs at the level `info` if sharing fails, works again, or is not set up, and if changes are
+/// unsent at shutdown; everything else at `debug`. The log never contains values of preferences.
+/// These are its metrics, each with the dimension `suite`:
 ///
 /// | label | meaning |
 /// | --- | --- |
-/// | `shared_preferences_unsent_keys` | how many keys have changes that are not in the shared store yet |
-/// | `shared_preferences_conflicts` | how many of these changes wait for the decision of a conflict |
-/// | `shared_preferences_last_contact_age_seconds` | how long ago contact was recorded |
+/// | `shared_preferences_unsent_keys` | the number of keys with unsent changes |
+/// | `shared_preferences_conflicts` | the number of these that wait for a decision |
+/// | `shared_preferences_last_contact_age_seconds` | the time since the last recorded contact |
 ///
-/// While all is well, contact is at most 150 seconds ago. It is not reported if there never was one.
+/// While everything works, the last contact was at most 150 seconds ago. It is not reported before
+/// the first one.
 public struct SharedPreferencesService: Service {
   /// The preferences.
   public let preferences: SharedPreferences
 
-  /// How long graceful shutdown waits for what is unsent.
+  /// How long graceful shutdown waits for unsent changes.
   public let flushDeadline: Duration
 
   /// How often metrics are reported.
@@ -54,12 +56,12 @@ public struct SharedPreferencesService: Service {
   /// Creates a service.
   ///
   /// - Parameters:
-  ///   - preferences: The preferences.
-  ///   - flushDeadline: How long graceful shutdown waits for what is unsent; let it be less than the
-  ///     `maximumGracefulShutdownDuration` of the group.
+  ///   - flushDeadline: How long graceful shutdown waits for unsent changes; it should be less than
+  ///     the `maximumGracefulShutdownDuration` of the group.
   ///   - reportInterval: How often metrics are reported; at least 10 ms.
-  ///   - logger: Where failures are logged.
-  ///   - metrics: What makes the metrics; by default, that of the program when the service runs.
+  ///   - logger: The log of failures.
+  ///   - metrics: The factory of the metrics; by default, that of the program when the service
+  ///     runs.
   public init(
     _ preferences: SharedPreferences, flushDeadline: Duration = .seconds(10),
     reportInterval: Duration = .seconds(15), logger: Logger,
@@ -74,7 +76,7 @@ public struct SharedPreferencesService: Service {
 
   /// Keeps the preferences in step until graceful shutdown, or until the task is cancelled.
   ///
-  /// If the task is cancelled, what is unsent is not waited for.
+  /// Cancelling does not wait for unsent changes.
   ///
   /// - Throws: Nothing.
   public func run() async throws {
@@ -91,13 +93,13 @@ public struct SharedPreferencesService: Service {
     if let status = try? await status() { gauges.record(status) }
   }
 
-  /// How the preferences stand, as far as it is logged.
+  /// The status of the preferences, as far as it is logged.
   private enum Standing: Equatable {
     case inStep, notShared
     case failing(PreferencesError.Code)
   }
 
-  /// Records how the preferences stand, and logs it if that is new.
+  /// Records the status of the preferences, and logs it if it is new.
   private func report(to gauges: Gauges, after last: Standing) async -> Standing {
     let failure: PreferencesError
     do {
@@ -122,7 +124,7 @@ public struct SharedPreferencesService: Service {
     return .failing(failure.code)
   }
 
-  /// Waits for what is unsent until the deadline, or until the task is cancelled.
+  /// Waits for unsent changes until the deadline, or until the task is cancelled.
   private func flush() async {
     logger.debug("Waiting for unsent preferences", metadata: metadata())
     let (ends, end) = AsyncStream<Result<Void, PreferencesError>>.makeStream()
@@ -152,7 +154,7 @@ public struct SharedPreferencesService: Service {
     return metadata
   }
 
-  /// Reads how the preferences stand, on a thread that may wait for the file.
+  /// Reads the status of the preferences, on a thread that may wait for the file.
   private func status() async throws(PreferencesError) -> SharedPreferences.Status {
     let result: Result<SharedPreferences.Status, PreferencesError> =
       await withCheckedContinuation { continuation in

@@ -1,8 +1,8 @@
 // The few functions of libcurl that the client of etcd needs.
 //
 // They are declared here, and nothing is linked, so a machine without libcurl can build and run the
-// package. Tests/Data/Prototypes compiles this file together with the library's own headers, so that
-// a different declaration is an error.
+// package. Tests/Data/Prototypes compiles this file together with the library's own headers, so
+// that a different declaration is an error.
 
 #ifndef CLIBCURL_LIBCURL_H
 #define CLIBCURL_LIBCURL_H

@@ -40,9 +40,9 @@ struct clibcurl {
 };
 #undef CLIBCURL_MEMBER
 
-// Keeps OpenSSL from freeing what it has when the process exits, if libcurl has loaded it and nobody
-// has used it before: other threads may be in it then, also while it is initialized. The system frees
-// all of it.
+// Keeps OpenSSL from freeing what it has when the process exits, if libcurl has loaded it and
+// nobody has used it before: other threads may be in it then, also while it is initialized. The
+// system frees all of it.
 static inline void clibcurl_keep_openssl(void *handle) {
   int (*init)(uint64_t, const void *);
   *(void **)&init = dlsym(handle, "OPENSSL_init_crypto");

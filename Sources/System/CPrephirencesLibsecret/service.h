@@ -2,9 +2,9 @@
 //
 // libsecret only knows the session bus that GIO finds by itself: without a deadline, with an
 // autolaunched bus if need be, and once for the whole process. Its constructor sets this after all
-// properties that a caller gives, so a subclass with a constructor of its own must have the last word.
-// All of it is C because the functions are variadic, which Swift does not import. One Swift file alone
-// may use this header: each that did would have variables of its own.
+// properties that a caller gives, so a subclass with a constructor of its own must have the last
+// word. All of it is C because the functions are variadic, which Swift does not import. One Swift
+// file alone may use this header: each that did would have variables of its own.
 
 #ifndef CLIBSECRET_SERVICE_H
 #define CLIBSECRET_SERVICE_H

@@ -21,7 +21,8 @@ enum {
   MaxRegions = 1024,
 };
 
-/// The lowest byte first: the byte order of the sums, and of every processor that Swift runs on here.
+/// The lowest byte first: the byte order of the sums, and of every processor that Swift runs on
+/// here.
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the sums are of little-endian numbers");
 
 typedef enum { OtherFile, DatabaseFile, LogFile } Kind;
@@ -122,7 +123,8 @@ static int close_file(sqlite3_file *file) {
 }
 
 static int read_file(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
-  // Before SQLite knows that there is a log, it reads the first page while a checkpoint may write it.
+  // Before SQLite knows that there is a log, it reads the first page while a checkpoint may write
+  // it.
   for (int tries = 1;; tries++) {
     int result = real(file)->pMethods->xRead(real(file), bytes, count, offset);
     // What is behind the end of the file is zero.

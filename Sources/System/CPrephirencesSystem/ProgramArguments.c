@@ -14,8 +14,8 @@ const char *ccommandline_argument(int32_t index) {
 // glibc calls constructors with the arguments of `main`; other C libraries with none.
 #ifdef __GLIBC__
 
-// Swift's runtime reads its arguments from /proc/self/cmdline unless somebody gave it others by this
-// function. A runtime without it does something else, and needs nothing.
+// Swift's runtime reads its arguments from /proc/self/cmdline unless somebody gave it others by
+// this function. A runtime without it does something else, and needs nothing.
 extern void _swift_stdlib_overrideUnsafeArgvArgc(char **values, int count) __attribute__((weak));
 
 __attribute__((constructor)) static void keep_arguments(int argc, char **argv, char **environment) {

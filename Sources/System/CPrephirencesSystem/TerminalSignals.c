@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-// Written by one thread at a time, which has all signals blocked. A handler on another thread may still read
-// what the last question left here.
+// Written by one thread at a time, which has all signals blocked. A handler on another thread may
+// still read what the last question left here.
 static struct {
   int descriptor;
   int output;
@@ -74,8 +74,8 @@ static bool is_still_hidden(void) {
 static void put_back(void) {
   // Without the turn, it is another process that has changed the terminal.
   if (!has_turn) return;
-  // The shell may be faster than a process that a stopped or ended one has started. It did not change the
-  // terminal if that is as this process has left it, and no other process may ask.
+  // The shell may be faster than a process that a stopped or ended one has started. It did not
+  // change the terminal if that is as this process has left it, and no other process may ask.
   bool is_ours = is_in_foreground() || (terminal.turn >= 0 && is_still_hidden());
   if (!is_ours) return;
   if (has_screen) write_sequence(screen_closing, sizeof screen_closing - 1);
@@ -95,8 +95,8 @@ static void hide_from(const struct termios *usual, struct termios *hidden) {
   hidden->c_cc[VTIME] = 0;
 }
 
-// Finds the settings to go back to: as they are, unless a killed process has left the terminal hidden. The file
-// of the turn says from which settings.
+// Finds the settings to go back to: as they are, unless a killed process has left the terminal
+// hidden. The file of the turn says from which settings.
 static int find_usual(void) {
   struct termios found, left, hidden;
   if (tcgetattr(terminal.descriptor, &found) != 0) return errno;
@@ -151,7 +151,8 @@ static bool note(int number) {
 // After this, no handler on another thread writes to an earlier listener.
 static void await_notes(void) {
   const struct timespec nap = {.tv_nsec = 1000 * 1000};
-  // A note takes microseconds. A forked child may have inherited the count of a thread that it lacks.
+  // A note takes microseconds. A forked child may have inherited the count of a thread that it
+  // lacks.
   for (int naps = 0; notes_begun > 0 && naps < 1000; naps++) nanosleep(&nap, NULL);
 }
 
@@ -184,7 +185,8 @@ static struct sigaction our_action(void) {
   return action;
 }
 
-// Lets a signal do what it did before; returns if that neither ended the process nor still stops it.
+// Lets a signal do what it did before; returns if that neither ended the process nor still stops
+// it.
 static void pass_on(int number) {
   struct sigaction ours = our_action(), usual;
   sigset_t only, masked;
@@ -215,8 +217,9 @@ static void handle(int number) {
   errno = saved_error;
 }
 
-// Whether a signal with an action is one to be caught. What is ignored stays so, but for the key that
-// cancels a question. A host's handler stays too, unless the signal ends a question or stops the process.
+// Whether a signal with an action is one to be caught. What is ignored stays so, but for the key
+// that cancels a question. A host's handler stays too, unless the signal ends a question or stops
+// the process.
 static bool is_to_be_caught(int number, const struct sigaction *action) {
   if (number == SIGINT || number == SIGCONT) return true;
   if (number == SIGCHLD || number == SIGURG || number == SIGWINCH) return false;

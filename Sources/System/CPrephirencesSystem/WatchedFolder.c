@@ -41,8 +41,8 @@ __attribute__((constructor)) static void find_arguments(int count, char **values
 }
 #endif
 
-// The functions below also run in a forked child of a process that may have had threads: system calls
-// only, and nothing that allocates or locks.
+// The functions below also run in a forked child of a process that may have had threads: system
+// calls only, and nothing that allocates or locks.
 
 // A program may have closed the folder to its user, too.
 static int open_folder(int parent, const char *name) {
@@ -137,9 +137,9 @@ static void close_from(unsigned lowest) {
 
 // Forgets what a process that removes a folder has of the program in which it began.
 //
-// It has the memory of that program until it ends. So it begins before secrets are read, and forgets
-// the environment, which may unlock a vault. It forgets the command line, too: who ends the program
-// by it (`pkill -f`) must not end this process.
+// It has the memory of that program until it ends. So it begins before secrets are read, and
+// forgets the environment, which may unlock a vault. It forgets the command line, too: who ends the
+// program by it (`pkill -f`) must not end this process.
 static void forget_program(void) {
   for (char **entry = environ; entry && *entry; entry++) explicit_bzero(*entry, strlen(*entry));
   if (arguments_size > strlen(NAME)) {
@@ -171,12 +171,13 @@ static _Noreturn void watch(int process, int parent, const char *name, int folde
   _exit(0);
 }
 
-// Starts the watcher as a process that is neither a child nor in the session of this one, and returns
-// when it is ready. Returns 0 or errno.
+// Starts the watcher as a process that is neither a child nor in the session of this one, and
+// returns when it is ready. Returns 0 or errno.
 static int start_watcher(int process, int parent, const char *name, int folder) {
   int ready[2];
   if (pipe2(ready, O_CLOEXEC) != 0) return errno;
-  // No signal ends the watcher but SIGKILL. A service that is stopped may need its files until it ends.
+  // No signal ends the watcher but SIGKILL. A service that is stopped may need its files until it
+  // ends.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -203,9 +204,10 @@ static int start_watcher(int process, int parent, const char *name, int folder) 
 
 // Removes a folder when the program, a child, has ended, and ends as it did.
 //
-// All signals are blocked, and passed on. Those of a terminal reach the program from the kernel, since
-// both are in one process group; but a terminal that is gone is reported to the first process alone.
-// The lock of `folder` keeps other programs from removing it if this one closes what it inherits.
+// All signals are blocked, and passed on. Those of a terminal reach the program from the kernel,
+// since both are in one process group; but a terminal that is gone is reported to the first process
+// alone. The lock of `folder` keeps other programs from removing it if this one closes what it
+// inherits.
 static _Noreturn void watch_as_init(pid_t program, int parent, const char *name, int folder) {
   forget_program();
   dup2(parent, 0);
@@ -231,8 +233,8 @@ static _Noreturn void watch_as_init(pid_t program, int parent, const char *name,
   }
 }
 
-// Lets the program go on as a child of this process, the first one of a container: the kernel ends all
-// processes with it, so no other could remove the folder. Returns 0 in the child, or errno.
+// Lets the program go on as a child of this process, the first one of a container: the kernel ends
+// all processes with it, so no other could remove the folder. Returns 0 in the child, or errno.
 static int continue_as_child(int parent, const char *name, int folder) {
   sigset_t all, before;
   sigfillset(&all);

@@ -7,7 +7,7 @@ internal import PreferencesCore
 @main
 enum CoreClient {
   static func main() throws {
-    let preferences: MutableDictionaryPreferences = ["three": 3, "half": 0.5, "text": "7 apples"]
+    let preferences = Store(["three": 3, "half": 0.5, "text": "7 apples"])
     let three = preferences.object(forKey: "three") ?? "nothing"
     expect("number", "\(type(of: three)) \(three is Double)", "Int false")
     expect("boxed number", "\(type(of: NumberBoxing.boxed(3)))", "Int")
@@ -19,9 +19,6 @@ enum CoreClient {
     expect("wrapper", preferences.double(forKey: "half"), 1.5)
     expect("cast", Preference<Double>(preferences: preferences, key: "three").value, 3)
 
-    MutableProxyPreferences(preferences: preferences, key: "proxy.")["a"] = true
-    expect("proxy", preferences.bool(forKey: "proxy.a"), true)
-
     preferences.set(objectToArchive: "object", forKey: "archive")
     expect("archive", preferences.hasObject(forKey: "archive"), false)
 
@@ -29,6 +26,20 @@ enum CoreClient {
     expect("value", try preferences.decodable(Point.self, forKey: "point"), Point(x: 1, y: 2))
     let objects = try CodableForm.encodeObjects(Point(x: 1, y: 2), forKey: "point")
     expect("objects", (objects as? PreferencesDictionary)?["x"].map { "\(type(of: $0))" }, "Int")
+  }
+
+  private final class Store: MutablePreferencesType {
+    private var values: PreferencesDictionary
+
+    init(_ values: PreferencesDictionary) { self.values = values }
+
+    func object(forKey key: PreferenceKey) -> PreferenceObject? { values[key] }
+
+    func dictionary() -> PreferencesDictionary { values }
+
+    func set(_ value: PreferenceObject?, forKey key: PreferenceKey) { values[key] = value }
+
+    func removeObject(forKey key: PreferenceKey) { values[key] = nil }
   }
 
   private struct Point: Codable, Equatable {

@@ -63,7 +63,7 @@ struct FileEngine {
   mutating func write(_ value: Int, forKey key: PreferenceKey) throws {
     let other = WriterTag([UInt8](repeating: 9, count: 16))
     let number = revision + 1
-    let row = try SharedRow(key: key, value: value, writer: other, number: number)
+    let row = SharedRow(key: key, value: .integer(Int64(value)), writer: other, number: number)
     let bytes = (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
     try append(
       Line(

@@ -42,9 +42,9 @@ extension Session {
   /// Applies a value of another machine; `xN` stands for N bytes.
   private func receive(_ key: String, _ value: String, _ revision: Int64) throws {
     let count = value.hasPrefix("x") ? Int(value.dropFirst()) : nil
-    let object: PreferenceObject = count.map { Data(repeating: 7, count: $0) } ?? value
+    let value = count.map { PreferenceValue.data(Data(repeating: 7, count: $0)) } ?? .string(value)
     let other = WriterTag([UInt8](repeating: 9, count: 16))
-    let row = try SharedRow(key: key, value: object, writer: other, number: revision)
+    let row = SharedRow(key: key, value: value, writer: other, number: revision)
     let change = SharedRow(key: key, revision: revision, bytes: row.bytes)
     let revision = SharedRevision(revision: revision, changes: [.row(change)])
     report("\(try replica.apply([revision]))")

@@ -110,10 +110,8 @@ enum VaultWriterTool {
           Credential(.test("counter")), secret: SecretBytes(copying: "\(number + 1)"),
           mode: version == 0 ? .addOnly : .replace(version: version))
         return
-      } catch let error as KeychainError
-        where error.code == .versionConflict || error.code == .alreadyExists
-      {
-        continue
+      } catch {
+        guard [.versionConflict, .alreadyExists].contains(error.code) else { throw error }
       }
     }
   }

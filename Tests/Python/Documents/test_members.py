@@ -21,13 +21,13 @@ def outcome(folder, text: str):
   "let token = keychain.token as? String", "let path = \\KeychainPreferences.token",
   'KeychainPreferences.sharedInstance.token = "x"',
 ])
-def test_a_member_that_there_is_not_is_refused(tmp_path, text):
+def test_missing_member_is_refused(tmp_path, text):
   refused = outcome(tmp_path, text)
   assert refused.returncode != 0
   assert REFUSAL in refused.stderr
 
 
-def test_members_that_there_are_and_generic_code_compile(tmp_path):
+def test_existing_members_and_generic_code_compile(tmp_path):
   accepted = outcome(tmp_path, """
     keychain.accessGroup = "g"
     keychain.accessible = .always

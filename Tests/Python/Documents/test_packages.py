@@ -58,7 +58,7 @@ def neighbours(tmp_path) -> Path:
 
 
 @pytest.mark.parametrize("product", PRODUCTS)
-def test_each_product_stands_beside_common_names(neighbours, product):
+def test_each_product_works_next_to_common_names(neighbours, product):
   for own, others in ((C_TARGETS[:2], C_TARGETS[2:]), (C_TARGETS[2:], C_TARGETS[:2])):
     client, other = neighbours / f"Client{own[0]}", neighbours / f"Other{own[0]}"
     write(other, package("Other", others), "Other", *others)

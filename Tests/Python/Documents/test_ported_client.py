@@ -25,7 +25,7 @@ def test_it_compiles_in_the_language_mode(mode):
   assert outcome.returncode == 0, outcome.stderr
 
 
-def test_without_the_import_there_is_no_such_class():
+def test_class_is_missing_without_the_import():
   """The check itself finds a known fault."""
   outcome = typecheck(
     CLIENT / "Before/Settings.swift", SOURCES[1], options=("-parse-as-library",))

@@ -83,7 +83,7 @@ def attacked(home: Home, *source: str, **secrets: bytes) -> Iterator[Path]:
 
 
 @contextmanager
-def first_sight(home: Home) -> Iterator[None]:
+def first_use(home: Home) -> Iterator[None]:
   """As on a machine that has not seen the vault; what was seen comes back afterwards."""
   away = home.state / "away"
   (home.state / "seen").rename(away)

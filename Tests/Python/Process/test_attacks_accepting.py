@@ -205,7 +205,7 @@ def test_pins_count_for_another_vault(team):
   refused(team.carol, "accept-restored", "--yes", *MINE, words="not pinned")
 
 
-def test_dropped_page_does_not_take_what_is_whole_with_it(local):
+def test_dropped_page_keeps_intact_ones(local):
   """A flipped bit of a page, and an item that is newer than the page, of the name by which the page is called."""
   for number in range(5):
     local.set(f"{number}", b"x", *KEY)

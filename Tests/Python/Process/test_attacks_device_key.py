@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from attack_testing import (
-  KEY, add_recipient, attacked, device_key, first_sight, forget_seen, key_file, keyed, older,
+  KEY, add_recipient, attacked, device_key, first_use, forget_seen, key_file, keyed, older,
   put_in_place, refused, refused_everywhere)
 from forging import Forger, opened
 from prefs_testing import Home, hinted
@@ -46,7 +46,7 @@ def known(home: Home, who: str) -> Secrets:
 # What they can do.
 
 
-def test_reads_what_needs_no_unlock(local):
+def test_reads_items_that_need_no_unlock(local):
   """And the list of members, and whether a name is there."""
   add_recipient(local, "theirs", "--name", "Their name", *KEY)
   vault = opened(local.vault, device_key(local))
@@ -57,7 +57,7 @@ def test_reads_what_needs_no_unlock(local):
   assert set(vault.tiers) == {0} and vault.root is None
 
 
-def test_plants_what_needs_no_unlock(local):
+def test_plants_items_that_need_no_unlock(local):
   forger = Forger(local.vault, device_key(local))
   forger.put(generic("default", "open"), b"planted", ALWAYS)
   forger.put(generic("default", "new"), b"planted, too", ALWAYS)
@@ -74,7 +74,7 @@ def test_plants_of_a_daemon(local):
   local.run("verify", *KEY)
 
 
-def test_cut_history_at_first_sight(local):
+def test_cut_history_on_first_use(local):
   """At an earlier point they go on; who has seen a later one, of the items that need an unlock, refuses it."""
   copy = older(local)
   local.set("alice", b"newest secret")
@@ -85,7 +85,7 @@ def test_cut_history_at_first_sight(local):
     put_in_place(local, forger)
     refused_everywhere(local, "alice", words="fork")
     refused(local, "rekey", "--yes", *KEY, words="fork")
-    with first_sight(local):
+    with first_use(local):
       assert local.get("alice", *KEY) == b"secret"
 
 
@@ -237,7 +237,7 @@ def forged_around(home: Home) -> None:
   put_in_place(home, forger)
 
 
-@pytest.mark.parametrize("seen", [True, False], ids=["seen", "first sight"])
+@pytest.mark.parametrize("seen", [True, False], ids=["seen", "first use"])
 def test_vault_around_the_public_keys(local, seen):
   """Before the victim unlocks and rekeys, and also where there is no seen record."""
   local.run("recovery", "create", "--code-file", "code", *KEY)
@@ -247,7 +247,7 @@ def test_vault_around_the_public_keys(local, seen):
     if seen:
       refused_around(local)
     else:
-      with first_sight(local):
+      with first_use(local):
         refused_around(local)
 
 

@@ -12,7 +12,7 @@ from itertools import product
 import pytest
 
 from attack_testing import (
-  KEY, attacked, first_sight, forget_seen, keyed, older, recipient, refused,
+  KEY, attacked, first_use, forget_seen, keyed, older, recipient, refused,
   refused_everywhere)
 from prefs_testing import Home, hinted
 from vault_layout import Layout, flip
@@ -74,7 +74,7 @@ def test_withheld_changes(vault, make_home):
   assert vault.get("alice") == b"newest secret"
 
 
-def test_older_copy_at_first_sight(vault):
+def test_older_copy_on_first_use(vault):
   """A limit: without a record, and without newer keys, nothing shows that it is old."""
   copy = older(vault)
   vault.set("alice", b"newest secret")
@@ -113,7 +113,7 @@ def test_fork_of_two_copies(vault, make_home, steps, compacted):
     refused(vault, "slots", "add", "--new-key-file", "k", *KEY, words="fork")
 
 
-def test_vault_of_the_attacker_at_first_sight(home, make_home):
+def test_vault_of_the_attacker_on_first_use(home, make_home):
   """A limit without pins, as a recipient is public; a pinned identity opens no other vault."""
   victim, mallory = home, make_home()
   keyed(mallory)
@@ -293,7 +293,7 @@ def test_interrupted_change_of_members(vault, make_home, tracing):
   with attacked(vault, alice=b"secret"):
     vault.vault.write_bytes(left)
     refused(vault, "get", "alice")
-    with first_sight(vault):
+    with first_use(vault):
       assert vault.get("alice", *KEY) == b"secret"
 
 

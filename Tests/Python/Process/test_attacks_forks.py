@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from attack_testing import (
-  KEY, attacked, first_sight, key_file, keyed, older, refused, t0_of)
+  KEY, attacked, first_use, key_file, keyed, older, refused, t0_of)
 from prefs_testing import Home, hinted
 
 from vault_forging import Forge
@@ -33,14 +33,14 @@ def elsewhere(home: Home, make_home, steps: int) -> Path:
   return place
 
 
-def test_changes_that_follow_are_no_fork(shared_start, make_home):
+def test_following_changes_are_not_a_fork(shared_start, make_home):
   home = shared_start
   shutil.copyfile(elsewhere(home, make_home, 3), home.vault)
   assert home.get("elsewhere 2") == b"y"
   home.run("verify")
 
 
-def test_fork_that_is_accepted_loses_what_it_says(shared_start, make_home):
+def test_accepted_fork_loses_the_reported_changes(shared_start, make_home):
   home = shared_start
   copy = elsewhere(home, make_home, 2)
   home.set("acknowledged", b"secret")
@@ -82,5 +82,5 @@ def test_forged_number(shared_start, up):
     # Beyond the greatest number that there is, it is an unfinished write of no meaning.
     code = None if up > 1 << 40 else 65
     assert home.run("get", "shared", *KEY, code=code).out in (b"", b"x")
-    with first_sight(home):
+    with first_use(home):
       home.run("get", "shared", *KEY, code=code)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from attack_testing import (
-  MINE, Team, attacked, first_sight, older, put_in_place, refused, refused_everywhere, secrets_of)
+  MINE, Team, attacked, first_use, older, put_in_place, refused, refused_everywhere, secrets_of)
 from forging import Forger, opened
 from prefs_testing import Home, hinted
 
@@ -41,7 +41,7 @@ def forger_of(team: Team, member: Home) -> Forger:
 # Who reads.
 
 
-def test_who_reads_knows_all_keys(team):
+def test_reader_knows_all_keys(team):
   vault = opened(team.carol.vault, secrets_of(team.carol))
   assert [item.secret for item in vault.items] == [b"secret"] and len(vault.tiers) == 3
   assert vault.root is None
@@ -135,13 +135,13 @@ def test_vault_with_the_same_id(team):
     bob = team.bob
     bob.vault.write_bytes(team.home.vault.read_bytes())
     refused(bob, "get", "api", *MINE)
-    with first_sight(bob):
+    with first_use(bob):
       refused(bob, "get", "api", *MINE, words="not pinned")
       refused(bob, "set", "api", *MINE, input=b"next secret")
     lines = (bob.folder / "identity").read_text().splitlines(keepends=True)
     unpinned = bob.file("unpinned", "".join(
       line for line in lines if not line.startswith("vault:")).encode())
-    with first_sight(bob):
+    with first_use(bob):
       assert "first time" in bob.run("get", "api", "--identity", unpinned).error
 
 
@@ -149,7 +149,7 @@ def test_vault_with_the_same_id(team):
 
 
 @pytest.mark.parametrize("compacted", [False, True], ids=["a change", "a base"])
-def test_who_writes_puts_items_back(team, compacted):
+def test_writer_puts_items_back(team, compacted):
   """They may change everything that they may write, also in a new base; their signature names them."""
   forger = forger_of(team, team.bob)
   forger.put(API, b"old secret", 0)
@@ -162,7 +162,7 @@ def test_who_writes_puts_items_back(team, compacted):
   assert newest.writer == team.number("bob")
 
 
-def test_who_writes_in_somebody_elses_name(team):
+def test_writer_in_somebody_elses_name(team):
   forger = forger_of(team, team.bob)
   forger.writer = Writer(1, forger.writer.seed)
   forger.put(API, b"forged", 0)
@@ -213,7 +213,7 @@ def test_damaged_item_does_not_keep_a_member(team):
 # Who administers.
 
 
-def test_who_administers_does_everything(team):
+def test_administrator_does_everything(team):
   dave = team.add("dave", "administer")
   dave.run("slots", "remove", str(team.number("carol")), "--yes", *MINE)
   dave.run("slots", "add", "--recipient", team.make_home().run(

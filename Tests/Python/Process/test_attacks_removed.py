@@ -151,7 +151,7 @@ def test_succession_by_the_recovery_code(team):
   refused(team.erin, "get", "api", *MINE)
 
 
-def test_first_sight_under_a_key_taken_along(team):
+def test_first_use_under_a_key_taken_along(team):
   """A limit: whoever has a code of the old key, and sees the vault for the first time, believes it."""
   dave = removed(team, "administer")
   dave.set("api", b"a forged value", *MINE)
@@ -163,7 +163,7 @@ def test_first_sight_under_a_key_taken_along(team):
 
 
 def test_check_is_asked_for(team):
-  """A code that is older than the administration key opens at first sight only with the compared check."""
+  """A code that is older than the administration key opens on first use only with the compared check."""
   removed(team, "administer")
   check = team.home.run("status", "--json").json["check"]
   newcomer = team.make_home()
@@ -193,7 +193,7 @@ def test_forged_epoch_of_a_removed_administrator(team):
 # Old copies.
 
 
-def test_old_copy_and_what_opened_it(home):
+def test_old_copy_and_its_secret(home):
   """It is read for ever; by its keys a later copy too, while the vault has the same keys."""
   home.init()
   old, new = home.passphrase(), home.passphrase(b"another")

@@ -89,7 +89,7 @@ def test_a_backup_from_before_new_keys_stays(one):
 
 
 @pytest.mark.parametrize("contents", [b"", b"no vault", b"x" * 70000], ids=["empty", "text", "long"])
-def test_a_file_that_is_no_vault_stays(one, contents):
+def test_other_file_stays(one, contents):
   copy(one).write_bytes(contents)
   refused = refused_and_untouched(one, 65)
   assert "copy.db" in refused.error and "not replaced" in refused.error
@@ -105,7 +105,7 @@ def test_a_copy_with_changes_of_its_own_stays(one):
   assert accounts(one, copy(one)) == {"alice", "only there"}
 
 
-def test_a_backup_of_what_a_rollback_lost_stays(one):
+def test_backup_of_rolled_back_changes_stays(one):
   older = one.vault.read_bytes()
   one.set("bob", b"x")
   one.run(*REPLACE)
@@ -170,7 +170,7 @@ def place(one) -> Path:
   return place
 
 
-def test_file_of_another_user_beside_the_backup(one, place, superuser):
+def test_file_of_another_user_next_to_the_backup(one, place, superuser):
   """Where others can make files, they make none that the copy is written into."""
   theirs = place / "copy.db.new"
   theirs.write_bytes(b"theirs")
@@ -181,7 +181,7 @@ def test_file_of_another_user_beside_the_backup(one, place, superuser):
     assert theirs.read_bytes() == b"theirs" and list(place.iterdir()) == [theirs]
 
 
-def test_link_beside_the_backup(one, place):
+def test_link_next_to_the_backup(one, place):
   link = place / "copy.db.new"
   link.symlink_to(one.vault)
   before = one.vault.read_bytes()

@@ -111,7 +111,7 @@ def test_swift_sends_a_binary_target_basic_even_for_a_token(home, mounting):
     assert set(server.given) == {basic("token", TOKEN)}
 
 
-def test_swift_is_told_of_a_wrong_token(home, resolve):
+def test_swift_reports_a_wrong_token(home, resolve):
   home.set("token", b"wrong", *INTERNET)
   with running(WebServer(f"Bearer {TOKEN}", registry_pages())) as server:
     failed = resolve(server, "token", "--netrc", HOST, code=1)

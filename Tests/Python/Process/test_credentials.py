@@ -64,7 +64,7 @@ def test_output_follows_no_link(home):
   assert (home.folder / "target").read_text() == "old"
 
 
-def test_closed_standard_input_is_no_empty_secret(home):
+def test_closed_standard_input_is_not_an_empty_secret(home):
   refused = home.run("set", "alice", code=74, preexec_fn=lambda: os.close(0))
   assert "standard input cannot be read" in refused.error
   home.run("get", "alice", code=44)

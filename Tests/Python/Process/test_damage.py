@@ -246,7 +246,7 @@ def test_verify_of_an_intact_vault(three):
     "unfinishedWrite": False, "readable": "unlockedNow"}
 
 
-def test_verify_says_as_far_as_what_it_looked(locked):
+def test_verify_reports_how_much_was_unlocked(locked):
   """And names what `compact --drop` takes."""
   told = locked.run("verify")
   assert b"2 of them without opening" in told.out and "that need an unlock" in told.error

@@ -98,7 +98,7 @@ def test_a_login_is_kept_and_removed(client):
   assert client.stored() == {}
 
 
-def test_logging_out_without_a_login_is_no_failure(client):
+def test_logging_out_without_a_login_succeeds(client):
   """What these clients then say is on the page: that a login was removed."""
   outcome = client.logout()
   assert outcome.returncode == 0, outcome

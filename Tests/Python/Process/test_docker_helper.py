@@ -74,7 +74,7 @@ def test_a_locked_vault_is_not_absence(closed):
     assert "prefs keychain unlock" in failed.error
 
 
-def test_what_is_surely_absent_is_so_in_a_locked_vault_too(locked):
+def test_absence_is_certain_in_a_locked_vault(locked):
   assert call(locked, "get", "r", code=1).out == ABSENT
   call(locked, "erase", "r")
   # Entries have the server of an item, and none of its attributes.
@@ -116,7 +116,7 @@ def other(helper: str, variables: dict, operation: str, given: bytes) -> bytes:
 IN_KEYRING = ("--store", "secret-service")
 
 
-def test_what_dockers_own_helper_stored_is_read_and_erased(home, other_helper):
+def test_login_of_dockers_own_helper_is_read_and_erased(home, other_helper):
   with desktop(home) as variables:
     other(other_helper, variables, "store", login("r", "carol", "theirs"))
     assert call(home, "get", "r").json == {"ServerURL": "r", "Username": "carol", "Secret": "theirs"}
@@ -172,7 +172,7 @@ def test_the_page_stores_nothing_if_the_file_has_no_such_login(home, entry):
 
 
 @pytest.mark.parametrize("operation, wanted", [("get", "the name of a registry"), ("store", "a JSON object")])
-def test_a_helper_on_a_terminal_says_what_it_waits_for(home, operation, wanted):
+def test_helper_on_a_terminal_says_what_it_awaits(home, operation, wanted):
   terminal = home.terminal("docker-credential", operation)
   terminal.expect(f"waiting for {wanted}, which a client sends; \\^D ends it")
   terminal.sendeof()

@@ -94,7 +94,7 @@ def test_a_damaged_value_is_named(preferences):
   assert tree(preferences.home) == before
 
 
-def test_what_cannot_be_changed_is_refused(preferences):
+def test_unsupported_change_is_refused(preferences):
   given(preferences)
   home = preferences.home
   # The superuser writes everywhere, unless that is given up.

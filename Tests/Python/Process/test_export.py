@@ -81,7 +81,7 @@ def test_an_empty_pipe_is_named(home):
   assert "nothing is empty" in refused.error
 
 
-def test_what_is_there_is_left_alone_unless_asked(home):
+def test_existing_items_stay_unless_overwritten(home):
   home.set("alice", b"old", "--service=s")
   home.set("bob", b"same", "--service=s")
   path = export(home)
@@ -365,7 +365,7 @@ def test_a_folder_by_another_name(home):
   assert home.run("import", "stick/moved.export", *given(home), "--json").json["unchanged"] == 1
 
 
-def test_other_files_are_no_export(home):
+def test_other_files_are_not_exports(home):
   """Nobody is asked for the passphrase of a file that is none."""
   for name, text in (("a.csv", b"name,password\n"), ("b", b"machine a login b password c\n")):
     home.file(name, text)

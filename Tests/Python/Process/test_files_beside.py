@@ -33,7 +33,7 @@ def test_no_file_next_to_the_vault_is_read(one, suffix):
   assert one.get("alice") == b"x"
 
 
-def test_what_a_killed_writer_left_is_replaced(one):
+def test_leftover_of_a_killed_writer_is_replaced(one):
   beside(one, ".new").write_bytes(b"noise" * 100_000)
   # The mark of a file that is not finished.
   beside(one, ".new").chmod(0o1600)
@@ -76,7 +76,7 @@ def test_a_copy_at_any_moment_is_a_vault(one):
     assert copy.read_bytes() == contents[:count]
 
 
-def test_what_cannot_be_made_anew_still_takes_a_deletion(one):
+def test_deletion_works_without_a_new_file(one):
   """Its secret stays in the file, sealed, which the command says."""
   one.set("bob", b"y")
   beside(one, ".new").mkdir()

@@ -35,7 +35,7 @@ STAYS = "will open the vault: slot 2, recovery code"
 QUESTION = "give the vault new keys? [y/N] "
 
 
-def test_what_stays_is_agreed_to_before_the_passphrase(coded):
+def test_remaining_slots_are_confirmed_before_the_passphrase(coded):
   """Whoever had the device key could have added a slot."""
   terminal = coded.terminal("slots", "add", "--passphrase")
   terminal.expect_exact(STAYS)

@@ -201,7 +201,7 @@ def test_passphrase_is_asked_for_unless_git_must_not_ask(locked, server):
   assert code == 0 and "refs/heads/main" in out
 
 
-def test_what_is_typed_while_the_vault_stays_locked_is_used_and_not_kept(locked, server):
+def test_passphrase_typed_for_a_locked_vault_is_not_kept(locked, server):
   terminal = Git(locked).terminal("ls-remote", server.url("a.git"), KEYCHAIN_NO_PROMPT="1")
   ask_for(terminal, "alice", "secret")
   code, out = ended(terminal)
@@ -210,7 +210,7 @@ def test_what_is_typed_while_the_vault_stays_locked_is_used_and_not_kept(locked,
   assert "alice" not in accounts(locked)
 
 
-def test_what_is_typed_is_kept_if_the_passphrase_is_given(locked, server):
+def test_typed_secret_is_kept_if_the_passphrase_is_given(locked, server):
   terminal = Git(locked).terminal("ls-remote", server.url("a.git"))
   ask_for(terminal, "alice", "secret")
   terminal.expect("assphrase.*: ")

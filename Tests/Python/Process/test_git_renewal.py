@@ -173,7 +173,7 @@ def exchanged(home, operation: str, *lines: str) -> list[str]:
   return home.run("git-credential", operation, input=request.encode()).out.decode().splitlines()
 
 
-def test_items_of_another_program_for_several_ports_and_paths_are_told_apart(home):
+def test_items_of_another_program_are_distinguished_by_port_and_path(home):
   with desktop(home) as variables:
     put_other(variables, "usual")
     put_other(variables, "other port", "port", "8443")
@@ -189,7 +189,7 @@ def test_items_of_another_program_for_several_ports_and_paths_are_told_apart(hom
 
 
 @pytest.mark.parametrize("names", [("host=h:8443",), ("host=h", "path=a.git")])
-def test_what_another_program_has_for_the_host_does_not_keep_ours_from_being_stored(home, names):
+def test_item_of_another_program_does_not_prevent_storing(home, names):
   with desktop(home) as variables:
     put_other(variables, "theirs")
     begun = time.monotonic()
@@ -199,7 +199,7 @@ def test_what_another_program_has_for_the_host_does_not_keep_ours_from_being_sto
     assert exchanged(home, "get", "host=h")[-1] == "password=theirs"
 
 
-def test_a_docker_login_and_a_git_item_of_one_host_are_told_apart(home):
+def test_docker_login_and_git_item_of_one_host_are_distinguished(home):
   with desktop(home) as variables:
     put_other(variables, "for git")
     secret_tool(
@@ -212,7 +212,7 @@ def test_a_docker_login_and_a_git_item_of_one_host_are_told_apart(home):
     assert exchanged(home, "get", "host=h") == ["username=alice", "password=for git"]
 
 
-def test_an_item_with_a_port_that_is_none_is_for_no_server(home):
+def test_item_with_an_invalid_port_is_for_no_server(home):
   with desktop(home) as variables:
     put_other(variables, "odd", "port", "abc")
     assert exchanged(home, "get", "host=h") == []

@@ -37,7 +37,7 @@ def test_services_of_a_keyring_that_is_gone_get_the_vault(gone):
   assert gone.run("list", "--json").json[0]["account"] == "alice"
 
 
-def test_what_the_vault_has_meanwhile_is_listed(gone):
+def test_items_of_the_vault_are_listed_meanwhile(gone):
   gone.set("alice", b"3", "--service", "s", "--store", "vault")
   gone.set("carol", b"4", "--service", "u", "--store", "vault")
   everything = gone.run("list", "--json", code=69)

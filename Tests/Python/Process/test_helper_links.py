@@ -55,7 +55,7 @@ def test_links_lie_next_to_the_program_if_that_is_in_path(home, folder):
   assert call(home, folder / LINKS[0], "version").returncode == 0
 
 
-def test_a_link_whose_program_moved_is_broken_and_mended(home, folder):
+def test_link_whose_program_moved_is_replaced(home, folder):
   first = home.folder / "first"
   first.mkdir()
   shutil.copy(home.program, first / "prefs")
@@ -138,7 +138,7 @@ def test_the_doctor_reports_a_setting_that_is_of_no_use(home):
   (home.folder / ".docker").mkdir()
   (home.folder / ".docker" / "config.json").write_text("garbage")
   text = " ".join(home.run("doctor").out.decode().split())
-  assert "names '/nowhere/git-credential-prefs', which is not there" in text and "is no JSON" in text
+  assert "names '/nowhere/git-credential-prefs', which is not there" in text and "is not JSON" in text
 
 
 def test_the_doctor_is_silent_about_helpers_that_nobody_set_up(home):

@@ -222,7 +222,7 @@ def test_a_first_passphrase_changes_the_check(home, make_home):
   home.run("verify")
 
 
-def test_files_that_are_no_identity(home):
+def test_files_that_are_not_identities(home):
   home.set("alice", b"x")
   for name, contents, code in (
       ("text", PASSPHRASE, 79), ("empty", b"", 78), ("bytes", b"\xff\x00", 78)):

@@ -28,7 +28,7 @@ def made(home, command: str, name: str, **options):
 
 
 @pytest.mark.parametrize("command", ["export", "backup"])
-def test_what_a_file_leaves_out_is_counted(home, keyring, command):
+def test_items_left_out_of_a_file_are_counted(home, keyring, command):
   home.set("v", b"1", "--service", "v", "--store", "vault")
   secret_tool(keyring, "store", "--label", "x", "service", "theirs", "account", "a", input=b"theirs")
   assert COUNTED not in made(home, command, "none").error
@@ -57,7 +57,7 @@ def test_uncountable_items_are_reported_at_once(home, keyring, command):
   assert time.monotonic() - start < LIMIT / 4
 
 
-def test_a_service_that_is_nowhere_is_no_success(home, keyring):
+def test_unknown_service_is_not_success(home, keyring):
   home.set("a", b"1", "--service", "s", "--store", "vault")
   away = ("migrate", "--from", "vault", "--to", "secret-service")
   back = ("migrate", "--from", "secret-service", "--to", "vault")

@@ -33,7 +33,7 @@ def test_what_unlock_and_lock_open_and_close(locked):
   assert readable(locked) == ["always"]
 
 
-def test_locked_says_what_to_do(locked):
+def test_locked_gives_a_hint(locked):
   refused = locked.run("get", "whenUnlocked", code=77)
   assert refused.out == b"" and "is locked" in refused.error
   assert "KEYCHAIN_PASSPHRASE_FILE" in hinted(refused)
@@ -292,7 +292,7 @@ def test_lock_finds_what_was_unlocked_behind_a_link(locked):
 
 
 # The kernel counts the time of a key in whole seconds, so that one second may end at once.
-def test_a_slow_kernel_is_no_missing_keyring(locked, tracing):
+def test_slow_kernel_is_not_a_missing_keyring(locked, tracing):
   refused = locked.run(
     "get", "whenUnlocked", "--no-prompt", code=77, through=through_keyctl("delay_exit=250000"))
   assert "prefs keychain unlock" in hinted(refused)

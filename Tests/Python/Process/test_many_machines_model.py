@@ -71,7 +71,7 @@ def test_the_model_finds(writes, entries, fault):
   assert any(fault in each for each in faults) if fault else not faults, faults
 
 
-def test_a_lost_conflict_is_no_loss():
+def test_lost_conflict_loses_no_value():
   model = Model([FIRST, Write("b", "k", None, "b1")], conflicts={("b", "k", "b1")})
   assert not model.faults(history(("k", "a1")))
 

@@ -38,7 +38,7 @@ def until(machine: Machine, condition, what: str) -> None:
   raise AssertionError(f"{machine.name}: no {what}: {machine.do('status')}")
 
 
-def test_who_may_only_read_follows(tmp_path, sync_tool):
+def test_read_only_user_follows(tmp_path, sync_tool):
   with EtcdCluster(tls=True) as cluster, Fleet() as fleet:
     cluster.enable_authentication("for root")
     cluster.add_user("writer", "for writing", "fleet/")
@@ -68,7 +68,7 @@ def test_a_wrong_password_is_said(tmp_path, sync_tool, release):
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_what_was_forbidden_arrives_when_it_is_allowed(tmp_path, sync_tool, release):
+def test_forbidden_changes_arrive_when_allowed(tmp_path, sync_tool, release):
   with EtcdCluster(release=release) as cluster, Fleet() as fleet:
     cluster.enable_authentication("for root")
     cluster.add_user("writer", "for writing", "fleet/")
@@ -140,7 +140,7 @@ def test_another_store_gets_nothing_and_takes_nothing(tmp_path, sync_tool):
     assert machine.values() == {"color": "blue"}
 
 
-def test_what_comes_is_never_refused(tmp_path, sync_tool):
+def test_received_changes_are_never_refused(tmp_path, sync_tool):
   """Two machines that fill the quota at the same time have more than it together."""
   with EtcdCluster() as cluster, Fleet() as fleet:
     address = cluster.store_url("fleet")

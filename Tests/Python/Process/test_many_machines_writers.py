@@ -24,7 +24,7 @@ def pair(fleet: Fleet, folder, tool: str, cluster: EtcdCluster) -> tuple[Machine
   return first, second
 
 
-def test_what_other_processes_set_arrives(tmp_path, sync_tool, program, cluster):
+def test_changes_of_other_processes_arrive(tmp_path, sync_tool, program, cluster):
   with Fleet() as fleet:
     first, second = pair(fleet, tmp_path, sync_tool, cluster)
     first.start()
@@ -38,7 +38,7 @@ def test_what_other_processes_set_arrives(tmp_path, sync_tool, program, cluster)
     plain.agrees({"plain": "from second"})
 
 
-def test_what_was_set_without_a_sender_arrives_later(tmp_path, sync_tool, program, cluster):
+def test_changes_without_a_sender_arrive_later(tmp_path, sync_tool, program, cluster):
   with Fleet() as fleet:
     first, second = pair(fleet, tmp_path, sync_tool, cluster)
     # Shared from here on; nothing has the file open afterwards.

@@ -114,7 +114,7 @@ def test_what_is_encrypted_may_be_there(home, stick):
 
 
 @pytest.mark.parametrize("options", [[], ["--overwrite"]])
-def test_what_a_kill_leaves_is_removed_by_the_next_call(home, stick, tracing, options):
+def test_leftover_of_a_kill_is_removed_by_the_next_call(home, stick, tracing, options):
   """Files without a name are not to be had here."""
   with stick("077") as folder:
     words = ("get", "alice", "--output", "stick/new", *options)

@@ -303,7 +303,7 @@ def test_commands_follow_a_service(home, keyring):
 
 
 # While a service moves to and fro, another program keeps writing: what it wrote last is what it reads.
-def test_what_is_written_meanwhile_is_read_again(home, keyring):
+def test_concurrent_writes_are_read_again(home, keyring):
   for number in range(30):
     put(home, f"account {number}", b"1", "--service", "a")
   put(home, "counter", b"0", "--service", "a")

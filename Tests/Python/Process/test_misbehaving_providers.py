@@ -322,7 +322,7 @@ def test_a_change_without_an_answer_may_have_happened(fake, home, what, how, com
 
 @pytest.mark.parametrize("what, how", [
   ("CreateItem", "error org.nonsense"), ("OpenSession", "silence"), ("SearchItems", "silence")])
-def test_a_change_that_was_not_made_is_no_unknown_one(fake, home, what, how):
+def test_failed_change_is_not_unknown(fake, home, what, how):
   fake.behave(what, how)
   refused = home.run(*COMMANDS["set a new one"], "--deadline", "700ms", input=b"new", code=None)
   assert refused.code in (74, 75), refused

@@ -195,7 +195,7 @@ def test_lists_of_hostile_names_run_nothing(shells, shell):
 
 
 @pytest.mark.parametrize("shell", ["bash", "fish"])
-def test_what_cannot_be_offered_is_not(shells, shell):
+def test_unusable_names_are_not_offered(shells, shell):
   for name in [*UNFIT, "fit"]:
     shells.home.set(name, b"1")
   assert shells.offered(shell, "prefs keychain get ") == {"fit"}

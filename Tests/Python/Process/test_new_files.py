@@ -99,7 +99,7 @@ def test_deleting_does_not_wait_for_the_new_file(home):
   home.run("get", "alice", code=44)
 
 
-def test_the_next_writer_removes_what_a_killed_one_left(home):
+def test_next_writer_removes_leftovers_of_a_killed_one(home):
   home.set("alice", b"x")
   new_file(home).write_bytes(b"sealed bytes")
   # The mark of a file that is not finished.

@@ -26,7 +26,7 @@ def test_closed_and_full_output(home, arguments):
   assert "no space left on device" in outcome.error
 
 
-def test_what_prints_nothing_needs_no_output(home):
+def test_silent_command_needs_no_output(home):
   home.set("alice", b"secret", preexec_fn=lambda: os.close(1))
   home.run("delete", "alice", preexec_fn=lambda: os.close(1))
 

@@ -38,7 +38,7 @@ def test_only_new_passphrase_opens(locked):
   locked.run("verify", *locked.passphrase(b"new"))
 
 
-def test_what_is_unlocked_stays_so(locked):
+def test_unlocked_vault_stays_unlocked(locked):
   locked.run("unlock", *locked.passphrase())
   # Cached keys do not change slots.
   refused = change(locked, b"new", code=77)
@@ -107,7 +107,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_what_is_not_seen_in_a_passphrase_is_said(home, odd):
+def test_invisible_characters_in_a_passphrase_are_reported(home, odd):
   # One newline at the end of a file is none of the passphrase.
   made = home.run("init", "--new-passphrase-file", home.file("odd", odd), through=LITTLE_MEMORY)
   assert ODD[odd] in made.error
@@ -140,7 +140,7 @@ def test_short_passphrases_are_said(home):
   home.run("lock", "--all")
 
 
-def test_what_is_not_seen_in_the_passphrase_of_an_export_is_said(home):
+def test_invisible_characters_in_the_passphrase_of_an_export_are_reported(home):
   home.set("alice", b"x")
   odd = ("--export-passphrase-file", home.file("odd", b"correct horse battery\r\n\n"))
   plain = ("--export-passphrase-file", home.file("plain", b"correct horse battery"))

@@ -186,7 +186,7 @@ def test_vault_of_other_owner_in_shared_folder(home, superuser):
 
 
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
-def test_a_vault_that_is_no_file(home, make):
+def test_vault_that_is_not_a_file(home, make):
   path = str(home.folder / "thing")
   make(path)
   refused = home.run("get", "alice", "--vault", path, code=79)

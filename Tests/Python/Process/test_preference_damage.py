@@ -110,7 +110,7 @@ def test_a_watch_that_met_damage_does_not_end_with_0(damaged):
 
 
 @pytest.mark.parametrize("has_file", [False, True], ids=["list", "file"])
-def test_what_cannot_be_imported_is_not_absent(home, has_file):
+def test_unimportable_value_is_not_absent(home, has_file):
   preferences = Preferences(home)
   preferences.folder.mkdir(exist_ok=True)
   (preferences.folder / "web.plist").write_bytes(UNREADABLE)
@@ -137,7 +137,7 @@ def test_what_cannot_be_imported_is_not_absent(home, has_file):
   assert preferences.run("list").out == b"i\tint\t5\n"
 
 
-def test_a_plain_write_goes_on_without_what_cannot_be_imported(home):
+def test_write_continues_without_unimportable_values(home):
   preferences = Preferences(home)
   preferences.folder.mkdir(exist_ok=True)
   (preferences.folder / "web.plist").write_bytes(UNREADABLE)
@@ -170,7 +170,7 @@ def run_with(preferences: Preferences, file: str, fault: str, *arguments: str, *
 
 
 @pytest.mark.parametrize("file", ["web.preferences", "web.preferences-wal"])
-def test_a_disk_that_fails_to_read_is_no_damage(home, tracing, file):
+def test_disk_that_fails_to_read_is_not_damage(home, tracing, file):
   preferences = Preferences(home)
   preferences.run("write", "a", "1")
   preferences.run("write", "b", "1", "--no-sync")

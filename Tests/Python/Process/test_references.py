@@ -64,7 +64,7 @@ def test_internet_passwords_match_by_protocol_host_and_port(store):
   assert read(store, "keychain+https://carol@git.example.com") == b"third"
 
 
-def test_what_is_absent_is_not_found(store):
+def test_absent_credential_is_not_found(store):
   store.set("alice", b"x", "--service", "s")
   absent = store.run("read", "keychain://s/alic", code=44)
   assert absent.out == b"" and "'alic' of service 's'" in absent.error
@@ -194,7 +194,7 @@ def test_a_message_about_an_invalid_reference_does_not_repeat_it(home):
   assert "hunter2" not in refused.error
 
 
-def test_what_is_printed_goes_where_get_puts_it(home):
+def test_secret_is_printed_as_by_get(home):
   home.set("alice", b"x", "--service", "s")
   assert read(home, "keychain://s/alice", "--newline", "always") == b"x\n"
   assert read(home, "keychain://s/alice", "--output", "file") == b""

@@ -190,7 +190,7 @@ def test_keep_keys_seals_nothing_again(locked):
   locked.run("slots", "add", "--new-key-file", "key", *unlock)
   items = locked.entries()
   terminal = locked.terminal("slots", "remove", "3", "--keep-keys", *unlock)
-  terminal.expect_exact("the vault keeps its keys, which whoever opened it with that slot may know")
+  terminal.expect_exact("the vault keeps its keys, which the slot's owner may know")
   terminal.expect_exact("remove slot 3, key file, and keep the vault's keys? [y/N] ")
   terminal.sendline("n")
   assert ended(terminal)[0] == 130

@@ -199,7 +199,7 @@ def test_replaced_variables_are_reported_without_values(vault):
   assert vault.run(*words, environment={"A": "keychain://s/other"}).error == ""
 
 
-def test_what_unlocks_does_not_reach_the_command(vault):
+def test_unlocking_secrets_do_not_reach_the_command(vault):
   names = ("KEYCHAIN_PASSPHRASE", "KEYCHAIN_PASSPHRASE_FILE", "KEYCHAIN_KEY_FILE", "KEYCHAIN_IDENTITY_FILE")
   given = dict.fromkeys(names, "x") | {"KEYCHAIN_VAULT": str(vault.vault)}
   out = vault.run("run", "--", "env", environment=given).out.decode()
@@ -360,7 +360,7 @@ def test_child_outlives_the_caller(vault):
   assert (vault.folder / "late").read_bytes() == b"s3cret"
 
 
-def test_what_unlocks_is_not_left_open_for_the_command(locked):
+def test_unlocking_descriptor_is_closed_for_the_command(locked):
   words = ("-e", "A=keychain://s/token")
   path = locked.passphrase()[1]
   with open(path, "rb") as given:
@@ -377,7 +377,7 @@ def test_what_unlocks_is_not_left_open_for_the_command(locked):
     locked.run("run", "--passphrase-fd", number, *words, "--", "true", code=64)
 
 
-def test_pipe_of_others_is_no_file_of_variables(vault, superuser):
+def test_pipe_of_others_is_refused_for_variables(vault, superuser):
   path = str(vault.folder / "pipe")
   os.mkfifo(path, 0o600)
   words = ("run", "--env-file", path, *shell("echo $A"))

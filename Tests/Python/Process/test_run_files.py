@@ -130,7 +130,7 @@ def test_folders_for_names_are_checked(vault, memory):
   assert not (vault.folder / "started").exists() and not list(memory.iterdir())
 
 
-def test_nobody_is_told_to_close_a_folder_that_others_need(vault, memory):
+def test_hint_does_not_close_a_folder_that_others_need(vault, memory):
   apostrophe = memory / "it's"
   apostrophe.mkdir(0o755)
   for folder in "/dev/shm", str(apostrophe):
@@ -250,7 +250,7 @@ def test_a_killed_program_leaves_nothing(vault, memory, named, number):
   until(lambda: has_ended(watcher))
 
 
-def test_what_a_killed_watcher_leaves_is_removed_by_the_next(vault, memory, named):
+def test_leftover_of_a_killed_watcher_is_removed_by_the_next(vault, memory, named):
   with started(vault, *WAITING) as process:
     watcher = watcher_of(process)
     os.kill(watcher, signal.SIGKILL)

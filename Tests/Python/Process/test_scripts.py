@@ -103,7 +103,7 @@ def run(tmp_path) -> Run:
   return Run(tmp_path)
 
 
-def test_what_passes_alone_is_flaky(run):
+def test_passing_alone_is_flaky(run):
   run.step("first", case("M.good"), *run.fails_at_first("M.Suite.bad()", "M.free()"))
   run.step("second", case("M.good"), code=0)
   code, lines, _ = run.end(TOLERATED="2")
@@ -127,20 +127,20 @@ def test_strict_runs_tolerate_no_flaky_test(run):
     "flaky tests: 1, and no more than 0 may be"])
 
 
-def test_what_fails_again_fails(run):
+def test_failing_again_fails(run):
   run.step("first", *run.fails_at_first("M.a"), run.fails_always("M.b"))
   code, lines, _ = run.end()
   assert code == 1 and lines[:2] == ["steps: 0 passed, 1 failed", "flaky: first: M.a: one"]
   assert lines[2].startswith("first: ")
 
 
-def test_what_is_not_found_again_fails(run):
+def test_missing_the_second_time_fails(run):
   run.step("first", *run.fails_at_first("M.a"))
   run.report("a.xml")
   assert run.end()[0] == 1 and run.again == ["M.a"]
 
 
-def test_many_failures_are_no_accident(run):
+def test_many_failures_are_not_flaky(run):
   run.step("first", *run.fails_at_first(*(f"M.t{number}" for number in range(11))))
   assert run.end()[0] == 1 and run.again == []
 
@@ -272,7 +272,7 @@ def test_a_build_goes_on_while_it_prints_or_computes(numbers, stands):
 
 
 @pytest.mark.parametrize("kind", ["time", "standstill"])
-def test_what_hangs_is_ended(tmp_path, kind):
+def test_hanging_test_is_ended(tmp_path, kind):
   script = f"cd {tmp_path}; stage_log=$PWD/log; interval=0.2; run_limited {kind} 1 sleep 1000 || echo $outcome"
   assert sourced(script) == f"FAILED (more than 1 s of {kind})\n"
 

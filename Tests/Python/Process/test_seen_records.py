@@ -74,7 +74,7 @@ def test_errors_name_the_link_that_was_seen(home):
 
 
 # They lead elsewhere in each process.
-def test_links_of_processes_are_no_names(home):
+def test_links_of_processes_are_not_names(home):
   vault = ["--vault", "/proc/self/cwd/v"]
   folders = [home.folder / name for name in ("one", "two")]
   for number, folder in enumerate(folders):

@@ -150,7 +150,7 @@ def test_now_names_what_was_lost_and_keeps_the_rest_of_an_import(machines):
   assert "given up" not in one.now().error
 
 
-def test_status_has_what_etcd_said_to_now(make_home):
+def test_status_has_the_answer_of_etcd_to_now(make_home):
   with EtcdCluster() as cluster:
     one = Machine(make_home(), cluster.store_url("fleet"))
     one.add()

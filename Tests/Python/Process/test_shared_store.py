@@ -250,7 +250,7 @@ def test_an_unknown_outcome_is_settled(store, cluster, fault):
   assert appended > 2
 
 
-def test_what_is_not_etcds_answer_says_nothing_of_the_outcome(store, cluster):
+def test_foreign_answer_leaves_the_outcome_unknown(store, cluster):
   store.run("write", "port", "1")
   with FaultyProxy("127.0.0.1", cluster.nodes[0].port) as proxy:
     proxy.strange = [("400 Bad Request", b'{"code":99,"message":"new"}')]

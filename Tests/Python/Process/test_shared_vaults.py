@@ -165,7 +165,7 @@ def test_a_removed_member_reads_nothing_new(team):
     assert get(home, "api", code=code) == (b"" if code else b"new")
 
 
-def test_whoever_opened_the_vault_is_not_removed(team):
+def test_opener_of_the_vault_is_not_removed(team):
   team.add("dave", "--may", "administer")
   refused = team.run("slots", "remove", "1", "--yes", code=79)
   assert "slot 1" in refused.error and "slots list" in hinted(refused)

@@ -59,7 +59,7 @@ def silent(request, home):
     yield home
 
 
-def test_silence_is_no_absence(silent):
+def test_silence_is_not_absence(silent):
   start = time.monotonic()
   running = {
     name: silent.start(*words, "--deadline", "1s", stdin=open(silent.file(name, given), "rb"))
@@ -84,7 +84,7 @@ def test_silence_is_no_absence(silent):
   assert silent.get("alice", *SERVICE) == b"mine"
 
 
-def test_what_decides_before_the_keyring_is_asked(silent):
+def test_choices_before_the_keyring_is_asked(silent):
   start = time.monotonic()
   silent.set("a", b"1", "--service", "chosen", "--store", "vault")
   assert silent.get("a", "--service", "chosen") == b"1"

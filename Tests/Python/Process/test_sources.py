@@ -68,7 +68,7 @@ def test_a_key_file_that_is_too_short(unlocked):
     unlocked, "KEYCHAIN_KEY_FILE", unlocked.file("short", b"short"), 79)
 
 
-def test_what_is_right_is_no_problem(unlocked):
+def test_intact_vault_is_not_a_problem(unlocked):
   unlocked.run("slots", "add", "--new-key-file", "key", *unlocked.passphrase())
   for variable, value in (
       ("KEYCHAIN_KEY_FILE", str(unlocked.folder / "key")),
@@ -125,7 +125,7 @@ def test_a_pipe_is_read_once_and_used_again(unlocked):
   piped(unlocked, path, '"$@" --passphrase-file /dev/fd/77', "get", "alice", code=74)
 
 
-def test_unneeded_slot_is_no_problem(home):
+def test_unneeded_slot_is_not_a_problem(home):
   home.set("alice", b"secret")
   told = home.run("doctor", environment={"KEYCHAIN_PASSPHRASE": "unused"}).out.decode()
   assert "problem" not in told and "is not needed" in told

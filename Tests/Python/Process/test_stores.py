@@ -85,7 +85,7 @@ def test_a_list_says_what_it_could_not_see(home, keyring):
   home.run("get", "--attribute", "a=b", code=44)
 
 
-def test_what_a_vault_holds_stays_there(home):
+def test_contents_of_a_vault_stay_there(home):
   """A vault from before there was a choice has no records."""
   home.vault.parent.mkdir(mode=0o700)
   home.set("old", b"1", "--service", "s", environment={"KEYCHAIN_VAULT": str(home.vault)})
@@ -212,7 +212,7 @@ def test_accessibilities(home, keyring):
   assert len(list((home.state / "stores").iterdir())) == 1
 
 
-def test_a_damaged_record_is_no_absence(home):
+def test_damaged_record_is_not_absent(home):
   home.set("alice", b"secret")
   record = next((home.state / "stores").iterdir())
   record.write_text(record.read_text().replace("vault", "vauld"))

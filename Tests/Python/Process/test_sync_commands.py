@@ -137,7 +137,7 @@ def test_quota(machine):
 # MARK: Being in step
 
 
-def test_what_every_program_writes_is_sent(make_machine):
+def test_changes_of_every_program_are_sent(make_machine):
   one, other = make_machine(), make_machine()
   one.add()
   other.add()

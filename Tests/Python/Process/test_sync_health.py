@@ -228,7 +228,7 @@ def test_a_certificate_that_is_not_accepted_is_79_at_once(make_home, tmp_path):
 # MARK: Checks
 
 
-def test_check_says_what_is_not_well(machine):
+def test_check_reports_problems(machine):
   assert "no process keeps it in step" in check(machine, 75)
   with Running(machine) as running:
     assert running.told("STATUS=")
@@ -257,7 +257,7 @@ def test_check_says_what_is_not_well(machine):
   assert machine.status["problem"].endswith("'prefs sync run' does")
 
 
-def test_check_minds_what_is_unsent_for_long(machine):
+def test_check_reports_long_unsent_changes(machine):
   machine.now()
   machine.run("write", "k", "1")
   assert "1 key is unsent" not in check(machine, 75)
@@ -328,7 +328,7 @@ def test_check_of_a_cluster_that_is_away_and_of_nothing(make_home):
   machine.sync("status", "--check", "other", code=44)
 
 
-def test_what_cannot_be_recorded_is_said(machine):
+def test_failure_to_record_is_reported(machine):
   """As on a full disk: the file cannot grow any more."""
   signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
   try:

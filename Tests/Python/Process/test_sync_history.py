@@ -281,7 +281,7 @@ def test_revert(make_machine):
   one.sync("revert", "web", "1", "--yes", code=44)
 
 
-def test_what_another_tool_changes_and_deletes_as_one(make_machine, cluster):
+def test_changes_and_deletions_of_another_tool_as_one(make_machine, cluster):
   one = make_machine("one")
   write(one, "a", 1)
   write(one, "b", 2)
@@ -298,7 +298,7 @@ def b64(text: bytes) -> str:
   return base64.b64encode(text).decode()
 
 
-def test_a_removal_that_is_collected_is_no_change(make_machine, cluster):
+def test_collected_removal_is_not_a_change(make_machine, cluster):
   one = make_machine("one")
   write(one, "a", 1)
   one.run("delete", "a")
@@ -317,7 +317,7 @@ def test_a_rehearsed_reversal_ends_as_the_reversal(make_machine, cluster):
   assert one.sync("revert", "web", revision, "--yes", code=79).error == dry.error
 
 
-def test_revert_after_what_is_unsent(make_machine):
+def test_revert_after_unsent_changes(make_machine):
   one = make_machine("one")
   write(one, "a", 1)
   write(one, "a", 2)
@@ -327,7 +327,7 @@ def test_revert_after_what_is_unsent(make_machine):
   assert "'a' by one" in refused.error and one.read("a") == b"3\n"
 
 
-def test_what_another_tool_deleted_comes_back(make_machine, cluster):
+def test_deletion_of_another_tool_is_undone(make_machine, cluster):
   one = make_machine("one")
   write(one, "a", 1)
   write(one, "b", 2)

@@ -67,7 +67,7 @@ def test_set_asks_again_when_the_answers_differ(home):
   assert code == 0 and home.get("alice") == b"three"
 
 
-def test_enter_alone_is_no_secret(home):
+def test_enter_alone_is_not_a_secret(home):
   home.set("alice", b"secret")
   terminal = home.terminal("set", "alice")
   terminal.expect("secret for [^:]*: ")
@@ -300,7 +300,7 @@ def test_typing_after_recovery_code_is_not_shown(home):
   assert ended(terminal)[0] == 0
 
 
-def test_what_was_typed_too_much_is_dropped(home):
+def test_surplus_input_is_dropped(home):
   terminal = home.terminal("set", "alice")
   with held_open(terminal) as slave:
     terminal.expect("secret for [^:]*: ")

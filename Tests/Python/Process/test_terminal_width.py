@@ -84,7 +84,7 @@ def test_quiet_says_nothing_but_errors(home):
   assert home.run("slots", "remove", "9", "--yes", code=44).error.count("hint") == 1
 
 
-def test_quiet_shows_what_a_question_is_about(home):
+def test_quiet_shows_the_subject_of_a_question(home):
   home.init()
   home.run("unlock", *home.passphrase())
   home.set("bound", b"1", "--accessibility", "whenPasscodeSetThisDeviceOnly")
@@ -101,13 +101,13 @@ def test_quiet_shows_what_a_question_is_about(home):
   (["backup", "-", "--replace"], "--replace needs a file"),
   (["set", "--group", "X", "name"], "did you mean '--access-group'?"),
 ])
-def test_wrong_use_is_called_what_it_is(home, words, error):
+def test_wrong_use_is_named(home, words, error):
   outcome = home.run(*words, code=64)
   assert error in outcome.error
   assert not (home.folder / "-").exists()
 
 
-def test_what_needs_a_yes_ends_the_same_way(home):
+def test_unconfirmed_changes_end_the_same_way(home):
   home.init("--new-key-file", str(home.folder / "key"))
   unlock = home.passphrase()
   number = next(str(slot["number"]) for slot in home.run("slots", "list", "--json").json

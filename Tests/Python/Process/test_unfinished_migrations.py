@@ -48,7 +48,7 @@ def killed(home, keyring):
   return home
 
 
-def test_what_was_deleted_meanwhile_does_not_come_back(killed, keyring):
+def test_concurrent_deletion_is_kept(killed, keyring):
   killed.run("delete", "alice", "--service", "s")
   for more in ("--dry-run",), (), ("--service", "s"):
     refused = killed.run(*TO_KEYRING, *PATIENT, *more, code=79)
@@ -76,7 +76,7 @@ def test_last_item_of_service_does_not_return(killed, keyring):
   assert len(keyring_items(keyring)) == 3
 
 
-def test_what_changed_in_the_target_is_no_copy(killed, keyring):
+def test_changed_item_in_the_target_is_not_a_copy(killed, keyring):
   killed.run("update", "alice", "--service", "s", "--label", "theirs", *IN_KEYRING)
   killed.run("delete", "alice", "--service", "s")
   killed.run(*TO_KEYRING, *PATIENT)

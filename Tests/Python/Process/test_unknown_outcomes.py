@@ -39,7 +39,7 @@ def unknown(home, *words: str, through: list[str], **options):
   return outcome
 
 
-def test_what_the_vault_may_open_with_is_kept(home, tracing):
+def test_possible_keys_of_the_vault_are_kept(home, tracing):
   home.set("alice", b"secret", "--accessibility", "whenUnlocked")
   through = end_of_commit(home)
   refused = unknown(home, "slots", "add", "--new-key-file", "key", "--yes", through=through)
@@ -130,7 +130,7 @@ def exporting(home) -> tuple[str, str]:
   return "--export-passphrase-file", str(path)
 
 
-def test_a_device_key_stays_for_whoever_reads_it(home, tracing):
+def test_device_key_stays_for_its_readers(home, tracing):
   """Another process may have made a vault with it by then."""
   refused = home.run("set", "alice", input=b"secret", code=74, through=failing(
     home, "fsync", 1, home.state))

@@ -137,7 +137,7 @@ LOW_ORDER = (
 
 @pytest.mark.parametrize("number", [*LOW_ORDER, codes.PRIME, codes.PRIME + 1, codes.PRIME + 9,
                                     2**255, 2**255 + 9, 2**256 - 1])
-def test_what_is_no_public_key(number):
+def test_invalid_public_keys(number):
   """Points of low order, which libsodium refuses too, and numbers beyond the prime."""
   data = number.to_bytes(32, "little")
   assert not codes.is_public_key(data)
@@ -154,7 +154,7 @@ def test_public_keys(number):
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, codes.PRIME - 1, codes.PRIME + 1, 2**256 - 1])
-def test_what_is_no_signing_key(number):
+def test_invalid_signing_keys(number):
   recipient = codes.Recipient(RECIPIENT.box_key, number.to_bytes(32, "little"))
   assert refused(codes.Recipient.decoded, recipient.text())
 

@@ -1,4 +1,4 @@
-"""Lists, heads, slots and bases after somebody changed them, at first sight and with a record."""
+"""Lists, heads, slots and bases after somebody changed them, on first use and with a record."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_slots_that_are_passed_over(fields):
   assert error_code(data, T0_ALONE) == expected
 
 
-def test_a_stale_slot_is_no_wrong_key():
+def test_stale_slot_is_not_a_wrong_key():
   forge = forged()
   slot = Slot.decoded(forge.vault.head.slots[1])
   member = forge.vault.members.members[1]
@@ -392,7 +392,7 @@ def test_a_list_accepts_nothing_that_is_newer_than_it():
   assert error_code(right.file(), seen=left.seen()) == "fork"
 
 
-def test_what_is_older_than_the_spine_is_unproved():
+def test_changes_before_the_spine_are_unproved():
   writer = small()
   seen = writer.seen()
   for number in range(1030):
@@ -477,7 +477,7 @@ def test_pins():
   assert opened(writer.file(), pinned, seen=old).problems == []
 
 
-def test_first_sight_names_the_check():
+def test_first_use_names_the_check():
   writer = team()
   assert opened(writer.file(), ALICE).notices == [f"first sight: {writer.check.hex()}"]
   for options in ({"seen": writer.seen()}, {"check": writer.check}):
@@ -505,7 +505,7 @@ def as_member(number: int, seed: bytes) -> Writer:
   (as_member(1, IDENTITY), True), (as_member(2, WRITING_IDENTITY), True),
   (as_member(3, READING_IDENTITY), False), (as_member(1, WRITING_IDENTITY), False),
   (as_member(9, IDENTITY), False), (as_member(0, IDENTITY), False)])
-def test_who_writes_in_a_shared_vault(writer, good):
+def test_writers_in_a_shared_vault(writer, good):
   forge = Forge(team().file(), RITA, writer=writer)
   forge.append({0: [forge.item(NAMES[0], b"x", 4)]})
   assert secret_of(opened(forge.data, RITA), NAMES[0]) == (b"x" if good else None)
@@ -523,7 +523,7 @@ def test_a_reader_proves_nothing_with_the_keys_of_tiers():
   assert opened(forge.data, RITA).log.last.number == team().number
 
 
-def test_a_signed_commit_with_macs_is_no_good_frame():
+def test_signed_commit_with_macs_is_invalid():
   forge = Forge(team().file(), RITA, writer=as_member(1, IDENTITY))
   commit, boxes = forge.commit({0: [forge.item(NAMES[0], b"x", 4)]})
   signed = forge.proved(commit)

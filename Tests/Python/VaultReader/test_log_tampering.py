@@ -251,7 +251,7 @@ def test_t0_plants_what_no_other_tier_has():
   assert secret_of(opened(forge.data), NEW) == b"planted"
 
 
-def test_an_entry_of_another_tier_is_no_good_frame():
+def test_entry_of_another_tier_is_invalid():
   """T0 puts an old entry of T2 into its own part."""
   forge = t0()
   old = Forge(small().file(), ALL).stored(forge.vault.lookup(NAMES[2].identity).entry.id, 2)
@@ -442,7 +442,7 @@ def test_names_that_do_not_open_damage_their_items_alone():
   assert secret_of(vault, NEW) == "damaged" and secret_of(vault, NAMES[2]) == b"second"
 
 
-def test_a_second_base_in_the_log_is_no_good_frame():
+def test_second_base_in_the_log_is_invalid():
   forge = Forge(small().file(), ALL)
   base = replace(forge.vault.log.base, number=7, previous=forge.digest)
   forge.add(forge.proved(base))

@@ -396,7 +396,7 @@ def test_largest_file_of_a_recovery_code(tmp_path):
   assert (result.returncode, result.stderr) == (0, "")
 
 
-def test_command_refuses_what_is_not_utf8(tmp_path):
+def test_command_refuses_invalid_utf8(tmp_path):
   (tmp_path / "code").write_bytes(recovery_text(RECOVERY_CODE).encode("ascii") + b"\xff")
   result = run_command(
     "vault_reader.py", "format3-python.vault", "--recovery-code-file", str(tmp_path / "code"))

@@ -25,11 +25,7 @@ extension TestVault {
     handle {
       change(&$0)
       $0.unlock = .recoveryCode(named: "the test") { () throws(KeychainError) in
-        do throws(SecretsError) {
-          return try SecretBytes(copying: recoveryCode)
-        } catch {
-          throw KeychainError(.internalFailure, "no memory")
-        }
+        try SecretBytes(copying: recoveryCode)
       }
     }
   }

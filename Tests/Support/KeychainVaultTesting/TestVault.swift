@@ -55,11 +55,7 @@ package final class TestVault: Sendable {
     handle(environment: environment) {
       change(&$0)
       $0.unlock = .passphrase(named: "the test") { () throws(KeychainError) in
-        do throws(SecretsError) {
-          return try SecretBytes(copying: passphrase)
-        } catch {
-          throw KeychainError(.internalFailure, "no memory")
-        }
+        try SecretBytes(copying: passphrase)
       }
     }
   }

@@ -16,8 +16,10 @@ func keepToken(_ token: String, in keychain: KeychainPreferences) throws -> Int?
 
 /// The same in asynchronous code.
 func keepToken(_ token: String, in keychain: KeychainPreferences) async throws -> Int? {
-  try await keychain.set(token, for: "api")
-  return try await keychain.string(for: "api")?.count
+  try await keychain.perform { keychain in
+    try keychain.set(token, for: "api")
+    return try keychain.string(for: "api")?.count
+  }
 }
 
 // One import is enough to name every type that a program needs, and to use its members.
@@ -38,12 +40,14 @@ func usePreferences(_ keychain: KeychainPreferences) -> Int {
 func useSecrets(_ store: any CredentialStore) async throws -> UInt64? {
   let keychain = KeychainPreferences(
     server: "example.com", protocol: "https", port: 443, store: store)
-  try await keychain.set(try SecretBytes(copying: "secret"), for: "user")
-  let update = CredentialUpdate(accessibility: .always, label: .set("A label"))
-  try await keychain.update(update, for: "user")
-  guard let secret = try await keychain.secret(for: "user") else { return nil }
+  let credential = try await keychain.perform { keychain in
+    try keychain.set(try SecretBytes(copying: "secret"), for: "user")
+    let update = CredentialUpdate(accessibility: .always, label: .set("A label"))
+    return try keychain.update(update, for: "user")
+  }
+  guard let secret = try await keychain.perform({ try $0.secret(for: "user") }) else { return nil }
   let count = secret.withBytes { $0.byteCount }
-  return count == 6 ? try await keychain.credential(for: "user")?.version : nil
+  return count == 6 ? credential.version : nil
 }
 
 /// Handles every kind of failure by its code or its number.

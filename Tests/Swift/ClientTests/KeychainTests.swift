@@ -17,9 +17,9 @@ struct KeychainTests {
   @Test func otherSamplesCompile() async throws {
     let keychain = KeychainPreferences(service: "tests", store: InMemoryCredentialStore())
     for number in 1...2 { #expect(try count(in: keychain) == number) }
-    #expect(try await keychain.value(Tokens.self, for: "copy")?.access == "b")
-    #expect(try await keychain.credential(for: "copy")?.attributes == ["of": "api"])
-    #expect(try await keychain.credential(for: "api")?.expires == .distantFuture)
+    #expect(try keychain.value(Tokens.self, for: "copy")?.access == "b")
+    #expect(try keychain.credential(for: "copy")?.attributes == ["of": "api"])
+    #expect(try keychain.credential(for: "api")?.expires == .distantFuture)
     #expect(
       try await accessTokenOrUnsaved(
         in: keychain, renew: { _ in throw NotSignedIn() }) == "a")
@@ -37,7 +37,7 @@ struct KeychainTests {
     }
     #expect(token == "b")
     store.succeed()
-    #expect(try await !keychain.contains("api"))
+    #expect(try !keychain.contains("api"))
   }
 
   @Test func theSampleOfTheArticleWorks() async throws {
@@ -45,7 +45,7 @@ struct KeychainTests {
     await #expect(throws: NotSignedIn.self) {
       try await accessToken(in: keychain) { _ in throw CancellationError() }
     }
-    try await keychain.set(Tokens(access: "a", refresh: "r", expires: .now), for: "api")
+    try keychain.set(Tokens(access: "a", refresh: "r", expires: .now), for: "api")
     let access = try await accessToken(in: keychain) { refresh in
       Tokens(access: "b-" + refresh, refresh: "r2", expires: .now + 3600)
     }

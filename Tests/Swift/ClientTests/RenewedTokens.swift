@@ -52,7 +52,7 @@ func renewedAccessToken(
 /// Checks a renewal in a test, without a server.
 func checkRenewal() async throws {
   let keychain = KeychainPreferences(service: "tests", store: InMemoryCredentialStore())
-  try await keychain.set(Tokens(access: "a", refresh: "r", expires: .distantPast), for: "api")
+  try keychain.set(Tokens(access: "a", refresh: "r", expires: .distantPast), for: "api")
   let access = try await accessToken(in: keychain) { refresh in
     Tokens(access: "b", refresh: refresh + "2", expires: .distantFuture)
   }

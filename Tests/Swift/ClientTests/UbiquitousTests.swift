@@ -141,8 +141,9 @@ enum FleetSettings {
   static let hosts = SharedPreferences.Key<[String]>("hosts", default: [])
   static let settings = SharedPreferences(suiteName: "com.example.fleet") { conflict in
     for value in conflict.values where value.key == "hosts" {
-      let hosts = Set(value.local as? [String] ?? []).union(value.shared as? [String] ?? [])
-      return .set([("hosts", hosts.sorted())])
+      let hosts = Set(value.local?.object as? [String] ?? [])
+        .union(value.shared?.object as? [String] ?? [])
+      return .set([("hosts", .array(hosts.sorted().map { .string($0) }))])
     }
     return .takeShared
   }

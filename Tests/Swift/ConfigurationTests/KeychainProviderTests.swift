@@ -35,11 +35,11 @@ struct KeychainProviderTests {
 
   @Test func collectionsOfKeychainPreferencesAreArrays() async throws {
     let keychain = KeychainPreferences(service: "test", store: vault.handle())
-    try await keychain.set(["a, b", "c"], for: "names")
-    try await keychain.set([1, 2], for: "numbers")
-    try await keychain.set([Data([1]), Data([2, 3])], for: "chunks")
-    try await keychain.set(Data([0xFF, 0]), for: "data")
-    try await keychain.set(8080, for: "port")
+    try keychain.set(["a, b", "c"], for: "names")
+    try keychain.set([1, 2], for: "numbers")
+    try keychain.set([Data([1]), Data([2, 3])], for: "chunks")
+    try keychain.set(Data([0xFF, 0]), for: "data")
+    try keychain.set(8080, for: "port")
     let provider = try await provider(["names", "numbers", "chunks", "data", "port"])
     let value = { (key: AbsoluteConfigKey, type: ConfigType) in
       try provider.value(forKey: key, type: type).value?.content
@@ -144,7 +144,7 @@ struct KeychainProviderTests {
     #expect(told(Result { try snapshot.value(forKey: "api.token", type: .string) }) == "[locked]")
   }
 
-  @Test func aWrongPassphraseIsToldAlsoIfItTakesLong() async throws {
+  @Test func slowWrongPassphraseIsReported() async throws {
     let opener = Opener()
     try opener.handle(of: vault).put("api.token", "one")
     let handle = opener.handle(of: vault)
@@ -220,7 +220,7 @@ struct KeychainProviderTests {
 
   @Test func anExpiredCredentialIsAnErrorUnlessAllowed() async throws {
     let keychain = KeychainPreferences(service: "test", store: vault.handle())
-    try await keychain.set("old", for: "api.token", expires: Date(timeIntervalSinceNow: -5))
+    try keychain.set("old", for: "api.token", expires: Date(timeIntervalSinceNow: -5))
     let strict = try await provider()
     #expect(code { _ = try strict.value(forKey: "api.token", type: .string) } == .expired)
     #expect(

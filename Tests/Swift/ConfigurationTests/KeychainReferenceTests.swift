@@ -82,7 +82,7 @@ struct KeychainReferenceTests {
     ("keychain://test", "[invalidArgument]"), ("KEYCHAIN:nonsense", "[invalidArgument]"),
     ("keychain+https://example.com", "[refused]"), ("keychain://test/absent?optional", ""),
   ])
-  func whatIsNotAllowedIsAnError(_ text: String, _ outcome: String) async throws {
+  func disallowedServiceIsAnError(_ text: String, _ outcome: String) async throws {
     let provider = resolving(["password": ConfigValue(.string(text), isSecret: false)])
     #expect(try await ways(provider, "password") == [outcome])
     if outcome != "" { #expect(!(try await ways(provider, "password", .int)).contains("nil")) }
@@ -95,7 +95,7 @@ struct KeychainReferenceTests {
 
   @Test func anExpiredTargetIsAnError() async throws {
     let keychain = KeychainPreferences(service: "test", store: vault.handle())
-    try await keychain.set("old", for: "db", expires: Date(timeIntervalSinceNow: -1))
+    try keychain.set("old", for: "db", expires: Date(timeIntervalSinceNow: -1))
     #expect(
       try await ways(resolving(["password": "keychain://test/db"]), "password") == ["[expired]"])
   }

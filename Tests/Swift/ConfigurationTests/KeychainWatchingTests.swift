@@ -31,7 +31,7 @@ struct KeychainWatchingTests {
     }
   }
 
-  @Test func whatStaysTheSameIsNoChange() async throws {
+  @Test func unchangedSecretIsNotReported() async throws {
     try vault.handle().put("api.token", "one")
     let handle = vault.handle()
     try await provider(of: handle).watching("api.token") { watched in
@@ -46,7 +46,7 @@ struct KeychainWatchingTests {
     }
   }
 
-  @Test func aFailureIsToldOncePerTransition() async throws {
+  @Test func failureIsReportedOncePerTransition() async throws {
     try vault.handle().put("api.token", "1")
     try await provider().watching("api.token", as: .int) { watched in
       try await watched.wait { $0.count == 1 }
@@ -63,10 +63,10 @@ struct KeychainWatchingTests {
 
   @Test func anExpiryIsAChange() async throws {
     let keychain = KeychainPreferences(service: "test", store: vault.handle())
-    try await keychain.set("one", for: "api.token", expires: Date(timeIntervalSinceNow: 1))
+    try keychain.set("one", for: "api.token", expires: Date(timeIntervalSinceNow: 1))
     try await provider().watching("api.token") { watched in
       try await watched.wait { $0 == ["one", "[expired]"] }
-      try await keychain.set("two", for: "api.token")
+      try keychain.set("two", for: "api.token")
       try await watched.wait { $0 == ["one", "[expired]", "two"] }
     }
   }

@@ -72,7 +72,7 @@ struct PreferencesProviderTests {
       error?.message.contains("'text'") == true && error?.message.contains("intArray") == true)
   }
 
-  @Test func changesArriveWhoeverMakesThem() async throws {
+  @Test func changesOfAllWritersArrive() async throws {
     try await PreferencesProvider(settings).watching("http.port", as: .int) { watched in
       try await watched.wait { $0 == ["nil"] }
       settings["http.port"] = 1
@@ -139,7 +139,7 @@ struct PreferencesProviderTests {
     }
   }
 
-  @Test func aSpecifierTellsWhatIsSecret() throws {
+  @Test func specifierMarksSecrets() throws {
     settings["public"] = "seen"
     settings["private"] = "ypsilon"
     let specific = PreferencesProvider(settings, secretsSpecifier: .specific(["private"]))

@@ -10,7 +10,7 @@ struct EncryptedFileTests {
     "nested": ["a": [1, 2.5, Data([3])]],
   ]
 
-  @Test func whatIsSavedIsLoaded() throws {
+  @Test func savedValuesAreLoaded() throws {
     try withTemporaryFolder { folder in
       let path = "\(folder)/preferences"
       try values.saveTo(filePath: path, withCipher: Ciphers.passphrase())

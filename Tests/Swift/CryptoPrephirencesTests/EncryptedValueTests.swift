@@ -119,7 +119,7 @@ struct EncryptedValueTests {
     #expect(known.value == Local())
   }
 
-  @Test func whatCannotBeEncryptedChangesNothing() {
+  @Test func unencryptableValueChangesNothing() {
     struct Plain {}
     preferences["k"] = 1
     preferences["k"] = Plain()

@@ -7,7 +7,7 @@ struct SecretCipherTests {
   private let data = Data("hunter2".utf8)
 
   @Test(arguments: [Data(), Data([0]), Data(repeating: 1, count: 100_000)])
-  func whatIsEncryptedIsDecrypted(data: Data) throws {
+  func encryptedDataIsDecrypted(data: Data) throws {
     for cipher in [try Ciphers.key(), try Ciphers.passphrase()] {
       let encrypted = try cipher.encrypt(data, authenticating: Data("a".utf8))
       #expect(try cipher.decrypt(encrypted, authenticating: Data("a".utf8)) == data)
@@ -49,7 +49,7 @@ struct SecretCipherTests {
     }
   }
 
-  @Test func whatIsCutOffIsDamaged() throws {
+  @Test func truncatedDataIsDamaged() throws {
     for cipher in [try Ciphers.key(), try Ciphers.passphrase()] {
       let encrypted = try cipher.encrypt(data)
       for count in 3..<encrypted.count {
@@ -116,7 +116,7 @@ struct SecretCipherTests {
     }
   }
 
-  @Test func inventedSaltsAreSoonNotTriedAnyMore() throws {
+  @Test func inventedSaltsAreOnlyTriedAFewTimes() throws {
     let values = try (0..<12).map { _ in try Ciphers.passphrase().encrypt(data) }
     let cipher = try Ciphers.passphrase()
     _ = try cipher.decrypt(values[0])

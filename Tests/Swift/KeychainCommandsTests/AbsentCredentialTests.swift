@@ -134,7 +134,7 @@ struct AbsentCredentialTests {
     #expect(!FileManager.default.fileExists(atPath: folder.vault.folder.path + "/nowhere"))
   }
 
-  @Test func usualVaultIsNoMistake() throws {
+  @Test func defaultVaultMayBeMissing() throws {
     let vault = try TestVault(environment: ["KEYCHAIN_STORE": "vault"])
     let program = TestedProgram(store: nil, environment: vault.environment)
     for line in ["list", "list --store vault"] { #expect(program.line(line).isSilent) }

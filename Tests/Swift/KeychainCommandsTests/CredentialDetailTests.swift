@@ -14,7 +14,7 @@ struct CredentialDetailTests {
     return try #require(text.flatMap { Int($0) })
   }
 
-  @Test func storingAgainKeepsWhatIsNotTheSecrets() throws {
+  @Test func storingAgainKeepsTheDetails() throws {
     let given =
       "set alice --label L --comment C --attribute env=test --accessibility always --expires 90d"
     #expect(program.line(given + " --content-type text/plain", input: "1").isSilent)
@@ -122,7 +122,8 @@ struct CredentialDetailTests {
   @Test func removedExpiryIsReported() {
     program.set("alice", "1", "--expires", "2099-01-31T00:00:00Z")
     let told = program.set("alice", "2")
-    #expect(told.messages.contains("the expiry 2099-01-31T00:00:00Z went with the old secret"))
+    #expect(
+      told.messages.contains("the expiry 2099-01-31T00:00:00Z was removed with the old secret"))
     #expect(told.hints.contains("--keep-expiry") && told.hints.contains("--expires"))
     #expect(program.set("alice", "3").isSilent)
     for said in ["never", "2098-01-31T00:00:00Z"] {
@@ -158,7 +159,7 @@ struct CredentialDetailTests {
   }
 
   @Test(arguments: ["2027-02-30", "soon", "90", "-1d", "2027-13-01T00:00:00Z"])
-  func whatIsNoTimeIsRefused(text: String) throws {
+  func invalidTimeIsRefused(text: String) throws {
     #expect(program.line("set alice --expires=\(text)", input: "x").failed(64, "2027-01-31"))
     #expect(try program.accounts().isEmpty)
   }

@@ -33,7 +33,7 @@ struct DiagnosisTests {
       (.unlockedSinceBoot, "locked; afterFirstUnlock items are readable"),
       (.unlockedNow, "unlocked, for 15m more"),
     ] as [(Accessibility.UnlockRequirement?, String)])
-  func stateIsTold(_ readable: Accessibility.UnlockRequirement?, _ words: String) {
+  func stateIsReported(_ readable: Accessibility.UnlockRequirement?, _ words: String) {
     var status = Self.status([])
     status.readable = readable
     status.cachedFor = .seconds(900)
@@ -94,7 +94,7 @@ struct DiagnosisTests {
     #expect(Self.loss("the identity", [gone, identity, code])?.hasPrefix("nothing") == true)
     #expect(
       Self.loss("the identity", [Self.slot(.device, .openTier), identity])
-        == "everything is lost but what needs no unlock")
+        == "everything is lost except what needs no unlock")
     #expect(Self.loss("the identity", [device, code]) == nil)
   }
 

@@ -61,7 +61,7 @@ struct DockerCredentialCommandTests {
   }
 
   @Test(arguments: ["r", "http://r", "https://r"])
-  func whatIsAbsentIsErased(server: String) {
+  func erasingAnAbsentLoginSucceeds(server: String) {
     for _ in 1...2 {
       let erased = call("erase", server)
       #expect(erased.code == 0 && erased.output.isEmpty && erased.messages.isEmpty)
@@ -106,7 +106,7 @@ struct DockerCredentialCommandTests {
     #expect(call("erase", "r").code == 0)
     #expect(try store.search(CredentialQuery()).credentials.count == 2)
     let refused = try keep(Login(ServerURL: "r"))
-    #expect(refused.code == 1 && refused.output.contains("is no login of a registry"))
+    #expect(refused.code == 1 && refused.output.contains("is not the login of a registry"))
     #expect(program.run("get", "alice", "--server", "r", "--protocol", "").output == "own")
   }
 
@@ -144,7 +144,7 @@ struct DockerCredentialCommandTests {
   func secretIsNeverShownInAnError(given: String) {
     let failed = call("store", given)
     #expect(failed.code == 1)
-    #expect(failed.output.hasPrefix("what was sent is not the JSON that is expected"))
+    #expect(failed.output.hasPrefix("the input is not the expected JSON"))
     #expect(!failed.output.contains("hunter2") && !failed.messages.contains("hunter2"))
   }
 
@@ -193,7 +193,7 @@ struct DockerCredentialCommandTests {
   }
 
   @Test(arguments: [("get", "the name of a registry"), ("store", "a JSON object")])
-  func personAtATerminalIsToldWhatIsWaitedFor(operation: String, wanted: String) {
+  func terminalShowsWhatIsAwaited(operation: String, wanted: String) {
     var program = program
     program.person = ScriptedPerson()
     let waiting = program.run("docker-credential", operation)

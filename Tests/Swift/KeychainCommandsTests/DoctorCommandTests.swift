@@ -83,7 +83,7 @@ struct DoctorCommandTests {
     try home.createWithPassphrase()
     let report = home.diagnosis()
     for text in [
-      "without the passphrase: ", "everything is lost but what needs no unlock",
+      "without the passphrase: ", "everything is lost except what needs no unlock",
       "slots add --new-key-file",
     ] { #expect(report.contains(text)) }
     #expect(!report.contains("without the key file"))

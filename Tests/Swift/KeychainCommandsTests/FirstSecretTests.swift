@@ -42,7 +42,7 @@ struct FirstSecretTests {
     #expect(program.get("alice", "--key-file", path("key")) == "secret")
   }
 
-  @Test func noChangesNothing() throws {
+  @Test func answeringNoChangesNothing() throws {
     createWithCode()
     let before = try Data(contentsOf: URL(filePath: vault.path))
     let person = ScriptedPerson("n")
@@ -57,7 +57,7 @@ struct FirstSecretTests {
     #expect(try Data(contentsOf: URL(filePath: vault.path)) == before)
   }
 
-  @Test func whatStaysIsShownWhereNobodyIsAsked() throws {
+  @Test func remainingSlotsAreShownWithoutATerminal() throws {
     createWithCode()
     let new = try vault.file("new", "correct horse battery staple\n")
     let refused = program.run("slots", "add", "--new-passphrase-file", new)

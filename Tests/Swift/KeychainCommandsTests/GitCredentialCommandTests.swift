@@ -230,7 +230,7 @@ struct GitCredentialCommandTests {
     #expect(refused.code == 69 && refused.output == "quit=1\n")
   }
 
-  @Test func personAtATerminalIsToldWhatIsWaitedFor() {
+  @Test func terminalShowsWhatIsAwaited() {
     var program = program
     program.person = ScriptedPerson()
     let waiting = program.run("git-credential", "get")

@@ -17,7 +17,7 @@ struct HelperLinkTests {
 
   private func run(_ words: String...) -> CommandRun { home.program.run(["helpers"] + words) }
 
-  @Test func linksLieBesideTheProgram() throws {
+  @Test func linksAreNextToTheProgram() throws {
     let made = run("install")
     #expect(made.code == 0)
     #expect(home.target(of: "bin/\(Self.docker)") == "prefs")
@@ -78,7 +78,7 @@ struct HelperLinkTests {
     #expect(try home.names(in: "bin") == [Self.git, "prefs"])
   }
 
-  @Test func whatAStoppedInstallationLeftDoesNotDisturb() throws {
+  @Test func leftoverOfAStoppedInstallationIsHarmless() throws {
     try home.link("bin/\(Self.docker)", to: "/nowhere/prefs")
     try home.write("left", to: "bin/\(Self.docker).new")
     #expect(run("install", "docker").code == 0)

@@ -135,13 +135,13 @@ struct HelperListTests {
     #"{"credsStore": "prefs",}"#, #"{"credsStore": "prefs""#, #"["prefs"]"#, #"{ "credsStore": "#,
     "garbage",
   ])
-  func configurationOfDockerThatIsNoJSONIsReported(text: String) throws {
+  func configurationOfDockerThatIsNotJSONIsReported(text: String) throws {
     home.program.run("helpers", "install")
     let path = try home.write(text, to: ".docker/config.json")
     #expect(try listed("docker").unusable == [path])
     #expect(
       home.program.run("helpers", "list").saidInOneLine.contains(
-        "'\(path)' is no JSON that docker reads"))
+        "'\(path)' is not JSON that docker can read"))
   }
 
   @Test(arguments: [#"{"credsStore": "prefs"}"#, "", "\n"])
@@ -152,7 +152,7 @@ struct HelperListTests {
     #expect(home.program.run("helpers", "list").messages.isEmpty)
   }
 
-  @Test func settingOfDockerBesideAWrongOneIsFound() throws {
+  @Test func settingOfDockerNextToAWrongOneIsFound() throws {
     let path = try home.write(
       #"{"credHelpers": {"r": "prefs", "s": 1}}"#, to: ".docker/config.json")
     #expect(try listed("docker").configuredBy == [path])
@@ -191,13 +191,13 @@ struct HelperListTests {
     "unqualified-search-registries = [\"prefs\"]\n",
     "short-name-mode = \"credential-helpers\"\nother = [\"prefs\"]\n",
   ])
-  func whatPodmanIgnoresIsNoSetting(text: String) throws {
+  func settingIgnoredByPodmanIsIgnored(text: String) throws {
     try home.write(text, to: ".config/containers/registries.conf")
     #expect(try listed("docker").configuredBy.isEmpty)
   }
 
   @Test(arguments: ["file", "folder", "dangling"])
-  func whatClientsCannotRunHidesNoLink(kind: String) throws {
+  func unrunnableFileHidesNoLink(kind: String) throws {
     let later = try home.makeFolder("later")
     var program = home.program
     program.environment["PATH"]? += ":\(later)"
@@ -213,7 +213,7 @@ struct HelperListTests {
     #expect(docker.link == "\(later)/docker-credential-prefs")
   }
 
-  @Test func linkWhoseProgramMovedIsBrokenAndMended() throws {
+  @Test func linkWhoseProgramMovedIsReplaced() throws {
     try home.link("bin/docker-credential-prefs", to: home.file("first/prefs"))
     #expect(try listed("docker").state == "broken")
     #expect(home.program.run("helpers", "install", "docker").code == 0)

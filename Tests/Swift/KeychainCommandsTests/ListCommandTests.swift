@@ -68,7 +68,7 @@ struct ListCommandTests {
     ("--expired", ["long gone", "gone"]), ("--expiring-within 30d", ["long gone", "gone", "soon"]),
     ("--expiring-within 1y", ["long gone", "gone", "soon", "later"]), ("--expired --service a", []),
   ])
-  func whatExpiresIsListedByDate(options: String, accounts: [String]) throws {
+  func expiringCredentialsAreListedByDate(options: String, accounts: [String]) throws {
     addExpiring()
     let listed = try program.line("list --json \(options)").objects().compactMap {
       $0["account"] as? String
@@ -168,7 +168,7 @@ struct ListCommandTests {
   }
 
   @Test(arguments: ["👩‍💻", "❤️", "👩🏽‍❤️‍👨🏻", "1️⃣", "日本 é ş"])
-  func textThatIsSeenStays(text: String) throws {
+  func visibleTextStays(text: String) throws {
     program.set("alice", "x", "--label", text)
     #expect(program.line("show alice").output.contains(text))
     #expect(try program.shown("alice")["label"] as? String == text)

@@ -147,7 +147,7 @@ struct NetrcImportCommandTests {
     let made = importing("--remove", "--json")
     let report = try made.answer(as: Report.self)
     #expect(report.notTaken == ["hasUnknownWord": 1] && report.added == 1)
-    #expect(made.messages.contains("with a word that is none of netrc's: api.example (line 2)"))
+    #expect(made.messages.contains("with a word that netrc does not have: api.example (line 2)"))
     #expect(!made.messages.contains("secret") && left == "# mine\n\(other)")
   }
 

@@ -48,7 +48,7 @@ struct ParsedAloneTests {
   }
 
   @Test(arguments: [HostWithOption.self, HostThatChecks.self] as [any ParsableCommand.Type])
-  func hostsThatHaveASayAreAsked(host: any ParsableCommand.Type) {
+  func checksOfHostsRun(host: any ParsableCommand.Type) {
     #expect(CommandPath(host, ["keychain", "get", "alice"]).parsedAlone() == nil)
   }
 

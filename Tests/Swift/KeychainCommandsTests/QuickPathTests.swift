@@ -45,7 +45,7 @@ struct QuickPathTests {
 
   // In debug, the parser takes a hundredth of a second for a line.
   @Test(arguments: 0..<9)
-  func linesAreWhatTheParserMakesOfThem(seed: UInt64) throws {
+  func resultsEqualThoseOfTheParser(seed: UInt64) throws {
     let isThorough = getenv("PREPHIRENCES_THOROUGH").map { unsafe String(cString: $0) } == "1"
     let count = isThorough ? 500 : 70
     for (index, command) in Self.commands.enumerated() {
@@ -122,7 +122,7 @@ struct QuickPathTests {
     arguments: [
       HostWithOption.self, HostThatChecks.self, HostWithOwnKeychain.self,
     ] as [any ParsableCommand.Type])
-  func hostsThatHaveASayAreAsked(host: any ParsableCommand.Type) {
+  func checksOfHostsRun(host: any ParsableCommand.Type) {
     #expect(QuickPath.command(host, ["keychain", "get", "alice"]) == nil)
   }
 

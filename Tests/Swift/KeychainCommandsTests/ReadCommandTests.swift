@@ -34,7 +34,7 @@ struct ReadCommandTests {
     #expect(printed.code == 0 && printed.output == value && printed.messages.isEmpty)
   }
 
-  @Test func secretThatIsNoTextIsPrinted() {
+  @Test func binarySecretIsPrinted() {
     let secret: [UInt8] = [0, 255, 10]
     _ = program.run(["set", "alice"], input: secret)
     #expect(read("keychain:///alice").bytes == secret)
@@ -146,7 +146,7 @@ struct ReadCommandTests {
     #expect(refused.failed(64, "reference is invalid") && !refused.messages.contains("hunter2"))
   }
 
-  @Test func newlineFollowsAsGetHasIt() {
+  @Test func newlineFollowsAsWithGet() {
     program.set("alice")
     #expect(read("keychain:///alice").output == "x")
     #expect(read("keychain:///alice", "--newline", "always").output == "x\n")

@@ -212,7 +212,7 @@ struct RunCommandTests {
     ([], "there is no command to run"), (["--"], "there is no command to run"),
     (["--", ""], "there is no command to run"),
     (["--no-such-option", missing], "'--no-such-option' is not an option"),
-    (["-x", "--", missing], "'-x' is not an option"), (["-c", missing], "is no option"),
+    (["-x", "--", missing], "'-x' is not an option"), (["-c", missing], "is not a command"),
     (["--json", "--", missing], "--dry-run"), (["--named-files", "--", missing], "--file"),
     (["--allow", "s", "--", missing], "--env-file"),
     (["--passphrase-fd", "1", "--", missing], "descriptors 1 and 2"),

@@ -95,9 +95,7 @@ final class ScriptedPerson: Prompt {
   func close() {}
 
   func secret(_ question: String) throws(KeychainError) -> SecretBytes {
-    do { return try SecretBytes(copying: answer(question)) } catch {
-      throw error as? KeychainError ?? KeychainError(.internalFailure, "\(error)")
-    }
+    try SecretBytes(copying: answer(question))
   }
 
   func unlockingSecret(_ question: String) throws(KeychainError) -> SecretBytes {

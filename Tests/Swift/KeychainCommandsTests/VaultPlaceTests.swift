@@ -63,14 +63,14 @@ struct VaultPlaceTests {
     #expect(home.get("alice") == "x")
   }
 
-  @Test func emptiedVaultIsNoEmptyVault() throws {
+  @Test func truncatedVaultIsNotAnEmptyVault() throws {
     home.set("alice")
     try Data().write(to: URL(filePath: home.vault.path))
     #expect(home.set("alice", "y").refused(69))
     #expect(home.contents(home.vault.path) == Data())
   }
 
-  @Test func fileThatAProgramIsWritingIsNoVault() throws {
+  @Test func unfinishedFileIsNotAVault() throws {
     home.set("alice")
     let copy = home.path("copy.db")
     #expect(home.run("backup", copy).code == 0)

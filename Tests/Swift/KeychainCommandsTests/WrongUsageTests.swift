@@ -29,7 +29,7 @@ struct WrongUsageTests {
     ("get alice --server example.org --service s", "--service"),
     ("get alice --jsn", "prefs keychain get --help"),
   ])
-  func isCalledWhatItIs(line: String, text: String) throws {
+  func isNamed(line: String, text: String) throws {
     #expect(program.line(line, input: "x").failed(64, text))
     try expectNoCredential()
   }
@@ -47,7 +47,7 @@ struct WrongUsageTests {
   }
 
   @Test(arguments: ["", "slots", "recovery", "identity"])
-  func helpNobodyAskedForIsNoSuccess(group: String) {
+  func unrequestedHelpIsNotSuccess(group: String) {
     let missing = program.line(group)
     #expect(missing.code == 64 && missing.bytes.isEmpty)
     let words = group.isEmpty ? "prefs keychain" : "prefs keychain \(group)"
@@ -95,7 +95,7 @@ struct WrongUsageTests {
     [Array("get".utf8), Array("a".utf8), Array("--service".utf8), Array("caf".utf8) + [0xE9]],
     [Array("set".utf8), Array("a".utf8), Array("--insecure-value".utf8), [0xC3, 0x28]],
   ])
-  func argumentsThatAreNoTextAreRefused(words: [[UInt8]]) throws {
+  func argumentsThatAreNotTextAreRefused(words: [[UInt8]]) throws {
     let given = ["prefs", "keychain"].map { Array($0.utf8) } + words
     let console = RecordedConsole()
     var context = KeychainCommandContext(TestedRoot.self)
@@ -155,7 +155,7 @@ struct WrongUsageTests {
   @Test(arguments: [
     ("update --help", "default: whenUnlocked"), ("list --help", "(default: default)"),
   ])
-  func helpClaimsNoDefaultThatDoesNotHold(line: String, text: String) {
+  func helpShowsOnlyTrueDefaults(line: String, text: String) {
     let help = program.line(line).output
     #expect(help.contains("USAGE") && !help.contains(text))
   }

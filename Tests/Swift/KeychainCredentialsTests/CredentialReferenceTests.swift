@@ -116,12 +116,12 @@ struct CredentialReferenceTests {
   }
 
   @Test(arguments: ["keychain:", "keychain://s/a", "KEYCHAIN+x", "Keychain:x\u{301}", "keychain+"])
-  func textMeantAsAReferenceIsKnown(text: String) {
+  func textMeantAsAReferenceIsRecognized(text: String) {
     #expect(CredentialReference.isReference(text))
   }
 
   @Test(arguments: ["", "keychain", "keychains://", " keychain://", "\u{212A}eychain:", "key"])
-  func otherTextIsNoReference(text: String) {
+  func otherTextIsNotAReference(text: String) {
     #expect(!CredentialReference.isReference(text))
   }
 

@@ -87,7 +87,7 @@ struct ReferenceResolverTests {
     #expect(try text(reference.description) == url)
   }
 
-  @Test func absenceIsForgivenWhereItIsOptional() throws {
+  @Test func optionalReferenceMayBeAbsent() throws {
     #expect(code("keychain:///api") == .notFound)
     #expect(code("keychain+https://host") == .notFound)
     #expect(try text("keychain:///api?optional") == "")
@@ -143,7 +143,7 @@ struct ReferenceResolverTests {
     #expect(try text("keychain+https://Other") == "capital")
   }
 
-  @Test func whatIsLeftOutMayHaveAnyValue() throws {
+  @Test func omittedNamesMatchAnyValue() throws {
     try addWeb(path: "a", account: "alice", domain: "x", secret: "alice a")
     try addWeb(path: "/b", account: "bob", secret: "bob b")
     #expect(try text("keychain+https://alice@host") == "alice a")

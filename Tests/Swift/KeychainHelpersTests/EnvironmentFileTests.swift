@@ -25,7 +25,7 @@ struct EnvironmentFileTests {
       ("A=keychain://s/a", ["A->keychain://s/a"]),
       ("A='keychain://s/a?field=username'", ["A->keychain://s/a?field=username"]),
     ] as [(String, [String])])
-  func whatAllProgramsReadAlikeIsRead(text: String, expected: [String]) throws {
+  func unambiguousLinesAreRead(text: String, expected: [String]) throws {
     #expect(try values(text) == expected)
   }
 
@@ -37,7 +37,7 @@ struct EnvironmentFileTests {
     "A=a\0b", "A=x\r\n", "A='x'\r", "\r\n", "A=a<b", "A=a>b", "A=a|b", "A=a&b", "A=a;b", "A=(a)",
     "A=a)", "A=~/a", "A=/a:~b", "A=\"x\"\r\nB=1",
   ])
-  func whatProgramsReadDifferentlyIsRefused(text: String) {
+  func ambiguousLinesAreRefused(text: String) {
     let failure = #expect(throws: KeychainError.self) { try values(text) }
     #expect(failure?.code == .undecodable)
     #expect(failure?.message.contains("'.env', line ") == true)
@@ -45,7 +45,7 @@ struct EnvironmentFileTests {
 
   /// Single quotes alone would give the program the text.
   @Test(arguments: ["A=\"${B}\"", "A=${B}", "A=$B", "A=\"`date`\"", "A=~/x", "A=/a:~b"])
-  func whatOthersExpandIsNotExpanded(text: String) {
+  func variablesAreNotExpanded(text: String) {
     let failure = #expect(throws: KeychainError.self) { try values(text) }
     #expect(failure?.message.contains("line 1: nothing is expanded here") == true)
   }

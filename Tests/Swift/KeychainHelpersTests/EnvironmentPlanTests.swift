@@ -70,7 +70,7 @@ struct EnvironmentPlanTests {
     #expect(try plan.resolve(with: resolver).replacedNames == ["A", "D"])
   }
 
-  @Test func whatUnlocksIsNeverPassedOn() throws {
+  @Test func unlockingVariablesAreNeverPassedOn() throws {
     var plan = plan(
       .all, "KEYCHAIN_PASSPHRASE=x", "KEYCHAIN_PASSPHRASE_FILE=x", "KEYCHAIN_KEY_FILE=x",
       "KEYCHAIN_IDENTITY_FILE=keychain://s/a", "KEYCHAIN_VAULT=v", "KEYCHAIN_STORE=vault")
@@ -83,7 +83,7 @@ struct EnvironmentPlanTests {
     #expect(failure?.code == .refused)
   }
 
-  @Test func whatUnlocksIsNotCopied() {
+  @Test func unlockingVariablesAreNotCopied() {
     let texts = [
       "A=1", "KEYCHAIN_PASSPHRASE=x", "KEYCHAIN_KEY_FILE", "KEYCHAIN_PASSPHRASES=2", "odd",
     ]

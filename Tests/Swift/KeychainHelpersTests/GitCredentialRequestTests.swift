@@ -50,7 +50,7 @@ struct GitCredentialRequestTests {
   }
 
   @Test(arguments: ["", "0", "-1", "x", "99999999999999999999", "1e9"])
-  func expiryThatIsNoneIsNotSaid(_ text: String) throws {
+  func invalidExpiryIsIgnored(_ text: String) throws {
     #expect(try GitCredentialRequest.text("password_expiry_utc=\(text)").expires == nil)
   }
 }

@@ -32,7 +32,7 @@ struct GitCredentialStoringTests {
     "password=new", "password=pw\npassword_expiry_utc=9999999998",
     "password=pw\noauth_refresh_token=R2",
   ])
-  func whatDiffersIsStored(_ change: String) throws {
+  func changedCredentialIsStored(_ change: String) throws {
     _ = try git(
       .store, Self.al, "password=pw", "password_expiry_utc=9999999999", "oauth_refresh_token=RT")
     let before = try versions()
@@ -71,7 +71,7 @@ struct GitCredentialStoringTests {
     "username=al", "password=pw", "username=al\npassword=pw\nephemeral=1",
     "capability[]=authtype",
   ])
-  func whatIsNoCredentialIsIgnored(_ lines: String) throws {
+  func incompleteCredentialIsIgnored(_ lines: String) throws {
     _ = try git(.store, Self.server, lines)
     #expect(try versions().isEmpty)
   }
@@ -101,7 +101,7 @@ struct GitCredentialStoringTests {
     #expect(try store.contents() == [])
   }
 
-  @Test func whatIsForEveryUserOrPathIsNotErasedWithAPassword() throws {
+  @Test func generalCredentialIsNotErasedByUserOrPath() throws {
     try store.put("token", InternetPassword(server: "h", protocol: "https", account: ""))
     _ = try git(.erase, Self.al, "password=token")
     #expect(try store.contents() == ["/=token"])
@@ -174,7 +174,7 @@ private final class RenewingStore: ForwardingStore {
     if !isRenewed.withLock({ renewed in
       let was = renewed; renewed = true; return was
     }) {
-      let secret = try translated(secrets: SecretBytes(copying: "renewed"))
+      let secret = try SecretBytes(copying: "renewed")
       try content.set(Credential(identity), secret: secret)
     }
     return try content.remove(identity, expectedVersion: expectedVersion)

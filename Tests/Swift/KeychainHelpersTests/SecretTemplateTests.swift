@@ -96,7 +96,7 @@ struct SecretTemplateTests {
       "what 'keychain:///nul' names"
     ),
   ])
-  func whatAFormCannotHoldIsAnError(text: String, words: String) {
+  func secretThatAFormCannotHoldIsAnError(text: String, words: String) {
     let failure = #expect(throws: KeychainError.self) { try filled(text) }
     #expect(failure?.code == .undecodable)
     #expect(failure?.message.hasPrefix("line 1, column ") == true)
@@ -143,7 +143,7 @@ struct SecretTemplateTests {
     #expect(failure?.message.contains("hunter2") == false)
   }
 
-  @Test func whatIsNotAllowedIsRefusedBeforeAnythingIsRead() {
+  @Test func disallowedServiceIsRefusedBeforeAnyRead() {
     let failure = #expect(throws: KeychainError.self) {
       try filled("{{ keychain://s/nobody }}\n{{ keychain://t/a }}", allowing: ["s"])
     }

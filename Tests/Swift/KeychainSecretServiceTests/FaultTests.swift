@@ -56,7 +56,7 @@ struct FaultTests {
     }
   }
 
-  @Test func whatIsNoSocketIsNoBus() throws {
+  @Test func fileThatIsNotASocketIsNotABus() throws {
     let (fifo, file) = (temporaryPath(), temporaryPath())
     #expect(mkfifo(fifo, 0o600) == 0)
     try Data("text".utf8).write(to: URL(filePath: file))
@@ -94,7 +94,7 @@ struct FaultTests {
   }
 
   // An address left over from `sudo` or `su` must not expose secrets to another user.
-  @Test(.superuser) func aBusOfAnotherUserIsNoBus() throws {
+  @Test(.superuser) func busOfAnotherUserIsRefused() throws {
     let path = "/tmp/bus-\(UUID().uuidString)"
     let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     try withSilentListener(at: path, as: nobody) {
@@ -169,7 +169,7 @@ struct FaultTests {
     #expect(try store.text("a") == "before")
   }
 
-  @Test func aSilentPortIsNoBus() throws {
+  @Test func silentPortIsNotABus() throws {
     let program =
       "import socket,sys;s=socket.create_server(('127.0.0.1',0));"
       + "print(s.getsockname()[1],flush=True);sys.stdin.read()"
@@ -260,7 +260,7 @@ struct FaultTests {
     #expect(failure { try store.put("a", "other") } == .locked)
   }
 
-  @Test func whatNoKeyringPromisesIsRefused() throws {
+  @Test func unsupportedPromisesAreRefused() throws {
     let store = store([:])
     let credential = Credential(identity, accessibility: .whenPasscodeSetThisDeviceOnly)
     expect(.refused) { try store.set(credential, secret: SecretBytes(copying: "s")) }

@@ -63,7 +63,7 @@ private struct ForeignWriter: Sendable, CustomTestStringConvertible {
 
 @Suite("Other programs of the desktop", .timeLimit(.minutes(10)))
 struct InteroperabilityTests {
-  @Test func whatOthersWroteIsFound() throws {
+  @Test func itemsOfOthersAreFound() throws {
     let desktop = try Desktop(.gnomeKeyring)
     let store = desktop.store()
     for writer in ForeignWriter.all {

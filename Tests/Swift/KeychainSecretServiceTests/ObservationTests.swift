@@ -115,7 +115,7 @@ struct ObservationTests {
 
   // When KeePassXC locks a database, it reports each item as deleted.
   @Test(arguments: [Desktop.Provider.gnomeKeyring, .keePassXC])
-  func whatIsLockedIsNotRemoved(_ provider: Desktop.Provider) async throws {
+  func lockedItemIsNotRemoved(_ provider: Desktop.Provider) async throws {
     let desktop = try Desktop(provider)
     let store = desktop.store()
     for account in ["a", "b", "c"] { try store.put(account, "s") }

@@ -97,9 +97,9 @@ struct PreferencesTests {
     let folder = try HomeFolder()
     let keychain = try preferences(kind, folder)
     var changes = keychain.changes().makeAsyncIterator()
-    try await keychain.set("1", for: "a")
+    try keychain.set("1", for: "a")
     #expect(await changes.next() == .some("a"))
-    try await keychain.removeValue(for: "a")
+    try keychain.removeValue(for: "a")
     #expect(await changes.next() == .some("a"))
   }
 
@@ -115,7 +115,7 @@ struct PreferencesTests {
   func aValueIsRenewedOnce(_ kind: Kind) async throws {
     let folder = try HomeFolder()
     let keychain = try preferences(kind, folder)
-    try await keychain.set(Ticket(number: 0), for: "k", expires: .distantPast, label: "L")
+    try keychain.set(Ticket(number: 0), for: "k", expires: .distantPast, label: "L")
     let requests = Counter()
     try await withThrowingTaskGroup { group in
       for index in 0..<8 {
@@ -135,10 +135,10 @@ struct PreferencesTests {
       try await group.waitForAll()
     }
     #expect(requests.count.load(ordering: .relaxed) == 1)
-    let credential = try #require(try await keychain.credential(for: "k"))
+    let credential = try #require(try keychain.credential(for: "k"))
     #expect(credential.label == "L" && credential.expires == nil)
-    #expect(try await keychain.update(Ticket.self, for: "k") { $0?.number += 1 }?.number == 2)
-    #expect(try await keychain.value(Ticket.self, for: "k")?.number == 2)
+    #expect(try keychain.update(Ticket.self, for: "k") { $0?.number += 1 }?.number == 2)
+    #expect(try keychain.value(Ticket.self, for: "k")?.number == 2)
   }
 
   private func again(

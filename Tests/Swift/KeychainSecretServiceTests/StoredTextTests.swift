@@ -24,7 +24,7 @@ struct StoredTextTests {
     "\n", "a\nb", "a\0", "\t", "\u{7F}", "\u{85}", #"back\slash"#, " leading", "{USERNAME}", "x{a",
     StoredText.prefix, StoredText.prefix + "QQ==", "\u{FEFF}mark", "\u{FFFE}", "\u{FFFF}x",
   ])
-  func whatAProviderChangesIsEncoded(_ text: String) throws {
+  func textThatAProviderChangesIsEncoded(_ text: String) throws {
     let encoded = try stored(Array(text.utf8))
     #expect(encoded.starts(with: Array(StoredText.prefix.utf8)))
     #expect(encoded.elementsEqual(StoredText.encode(text).utf8))
@@ -45,7 +45,7 @@ struct StoredTextTests {
     }
   }
 
-  @Test func damagedBase64IsNoSecret() throws {
+  @Test func damagedBase64IsRefused() throws {
     for text in ["QQ", "Q===", "Q*==", "QQ==x", "\n"] {
       let damaged = try StoredText.decode(SecretBytes(copying: StoredText.prefix + text))
       let isNothing = damaged == nil

@@ -41,12 +41,12 @@ struct FileDescriptorTests {
   }
 
   @Test func failureSaysItsErrorNumber() throws {
-    #expect(throws: SecretsError.inputOutput(errno: EBADF)) {
+    #expect(throws: KeychainError.inputOutput(errno: EBADF)) {
       _ = try SecretBytes.reading(fileDescriptor: -1, limit: 10)
     }
     let pipe = Pipe()
     let readEnd = pipe.readEnd
-    #expect(throws: SecretsError.inputOutput(errno: EBADF)) {
+    #expect(throws: KeychainError.inputOutput(errno: EBADF)) {
       try SecretBytes([1]).write(toFileDescriptor: readEnd)
     }
   }

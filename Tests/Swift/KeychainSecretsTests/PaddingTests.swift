@@ -57,7 +57,7 @@ struct PaddingTests {
       if index > 0 { others.append(other) }
     }
     for other in others {
-      #expect(throws: SecretsError(.invalidLength)) {
+      #expect(throws: KeychainError.notAuthentic) {
         _ = try Padding.unpad(SecretBytes(other))
       }
     }
@@ -65,7 +65,7 @@ struct PaddingTests {
 
   @Test("What is too short is refused", arguments: [0, 3, 4, 255])
   func tooShortIsRefused(count: Int) {
-    #expect(throws: SecretsError(.invalidLength)) {
+    #expect(throws: KeychainError.notAuthentic) {
       _ = try Padding.unpad(SecretBytes(Array(repeating: 0, count: count)))
     }
   }

@@ -69,7 +69,7 @@ struct PasswordHashTests {
   func costOutsideTheLimitsIsRefused(memory: UInt64, passes: UInt32) {
     let parameters = PasswordHash.Parameters(memory: memory, passes: passes)
     #expect(parameters.isAcceptable == false)
-    #expect(throws: SecretsError(.refusedParameters)) {
+    #expect(throws: KeychainError.refusedParameters) {
       _ = try PasswordHash.key(
         passphrase: SecretBytes([1]), salt: counting(16), parameters: parameters)
     }
@@ -86,20 +86,20 @@ struct PasswordHashTests {
 
   @Test("A salt has 16 bytes", arguments: [0, 15, 17])
   func saltHasOneLength(count: Int) {
-    #expect(throws: SecretsError(.invalidLength)) {
+    #expect(throws: KeychainError.wrongLength) {
       _ = try PasswordHash.key(
         passphrase: SecretBytes([1]), salt: counting(count),
         parameters: .init(memory: 8 << 10, passes: 1))
     }
   }
 
-  @Test func memoryThatIsNotThereIsSaid() async {
+  @Test func missingMemoryIsReported() async {
     await #expect(processExitsWith: .success) {
       // More than the process uses, which depends on its threads, by less than the hash needs.
       let most = try #require(addressSpace()) + (512 << 20)
       var limit = rlimit(rlim_cur: most, rlim_max: most)
       try #require(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0)
-      #expect(throws: SecretsError(.outOfMemory)) {
+      #expect(throws: KeychainError.outOfMemory) {
         _ = try PasswordHash.key(
           passphrase: SecretBytes([1]), salt: counting(16),
           parameters: .init(memory: 1 << 30, passes: 1))

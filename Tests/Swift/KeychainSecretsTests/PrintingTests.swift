@@ -25,11 +25,12 @@ struct PrintingTests {
   }
 
   @Test func errorsSayWhatHappened() {
-    let codes: [SecretsError.Code] = [
-      .libraryUnavailable, .outOfMemory, .authenticationFailed, .invalidLength, .refusedParameters,
-      .inputOutput,
+    let errors: [KeychainError] = [
+      .libraryUnavailable, .outOfMemory, .notAuthentic, .wrongLength, .refusedParameters,
+      .inputOutput(errno: 9),
     ]
-    #expect(Set(codes.map { SecretsError($0).description }).count == codes.count)
-    #expect(SecretsError.inputOutput(errno: 9).description.contains("9"))
+    #expect(Set(errors.map(\.description)).count == errors.count)
+    #expect(KeychainError.inputOutput(errno: 9).description.contains("9"))
+    #expect(KeychainError.inputOutput(errno: 9).underlying == .system(errno: 9))
   }
 }

@@ -34,7 +34,7 @@ struct SealedBoxTests {
   }
 
   @Test("What is sealed opens", arguments: [0, 1, 32, 64, 65, 100_000])
-  func whatIsSealedOpens(count: Int) throws {
+  func sealedTextOpens(count: Int) throws {
     let privateKey = try SecretBytes.random(count: 32)
     let publicKey = try SealedBox.publicKey(of: privateKey)
     let box = try SealedBox.seal(SecretBytes(counting(count)), to: publicKey)
@@ -51,24 +51,24 @@ struct SealedBoxTests {
     for bit in 0..<(8 * box.count) {
       var changed = box
       changed[bit / 8] ^= 1 << UInt8(bit % 8)
-      expectFailure(.authenticationFailed, opening: changed, with: privateKey)
+      expectFailure(.damaged, opening: changed, with: privateKey)
     }
     for count in 0..<box.count {
-      expectFailure(.authenticationFailed, opening: Array(box.prefix(count)), with: privateKey)
+      expectFailure(.damaged, opening: Array(box.prefix(count)), with: privateKey)
     }
-    expectFailure(.authenticationFailed, opening: box, with: try SecretBytes.random(count: 32))
+    expectFailure(.damaged, opening: box, with: try SecretBytes.random(count: 32))
   }
 
   @Test("A key has 32 bytes", arguments: [0, 31, 33])
   func keyHasOneLength(count: Int) throws {
     let key = counting(count)
-    #expect(throws: SecretsError(.invalidLength)) {
+    #expect(throws: KeychainError.wrongLength) {
       _ = try SealedBox.seal(SecretBytes([1]), to: key)
     }
-    #expect(throws: SecretsError(.invalidLength)) {
+    #expect(throws: KeychainError.wrongLength) {
       _ = try SealedBox.publicKey(of: SecretBytes(key))
     }
-    expectFailure(.invalidLength, opening: counting(60), with: try SecretBytes(key))
+    expectFailure(.invalidArgument, opening: counting(60), with: try SecretBytes(key))
   }
 
   // The points of low order, with which everyone could open the box; then numbers that are not less
@@ -89,7 +89,7 @@ struct SealedBoxTests {
     ])
   func unusableKeyIsRefused(key: String) {
     #expect(!SealedBox.isPublicKey(bytes(hex: key)))
-    #expect(throws: SecretsError(.invalidLength)) {
+    #expect(throws: KeychainError.wrongLength) {
       _ = try SealedBox.seal(SecretBytes([1]), to: bytes(hex: key))
     }
   }
@@ -106,7 +106,7 @@ struct SealedBoxTests {
   }
 
   private func expectFailure(
-    _ code: SecretsError.Code, opening box: [UInt8], with key: borrowing SecretBytes
+    _ code: KeychainError.Code, opening box: [UInt8], with key: borrowing SecretBytes
   ) {
     do {
       _ = try SealedBox.open(box.span.bytes, with: key)

@@ -50,25 +50,25 @@ struct SecretBoxTests {
     for bit in 0..<(8 * box.count) {
       var changed = box
       changed[bit / 8] ^= 1 << UInt8(bit % 8)
-      expectFailure(.authenticationFailed, opening: changed, with: key)
+      expectFailure(.damaged, opening: changed, with: key)
     }
     for count in 0..<box.count {
-      expectFailure(.authenticationFailed, opening: Array(box.prefix(count)), with: key)
+      expectFailure(.damaged, opening: Array(box.prefix(count)), with: key)
     }
-    expectFailure(.authenticationFailed, opening: box + [0], with: key)
+    expectFailure(.damaged, opening: box + [0], with: key)
   }
 
   @Test("A key has 32 bytes", arguments: [0, 31, 33, 64])
   func keyHasOneLength(count: Int) throws {
     let key = try SecretBytes(counting(count))
-    #expect(throws: SecretsError(.invalidLength)) {
+    #expect(throws: KeychainError.wrongLength) {
       _ = try SecretBox.seal(SecretBytes([1]), with: SecretBytes(counting(count)))
     }
-    expectFailure(.invalidLength, opening: Self.nonce + Self.box, with: key)
+    expectFailure(.invalidArgument, opening: Self.nonce + Self.box, with: key)
   }
 
   private func expectFailure(
-    _ code: SecretsError.Code, opening box: [UInt8], with key: borrowing SecretBytes
+    _ code: KeychainError.Code, opening box: [UInt8], with key: borrowing SecretBytes
   ) {
     do {
       _ = try SecretBox.open(box.span.bytes, with: key)

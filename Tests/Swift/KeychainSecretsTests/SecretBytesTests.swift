@@ -49,15 +49,15 @@ struct SecretBytesTests {
   }
 
   @Test func negativeCountIsRefused() {
-    #expect(throws: SecretsError(.invalidLength)) {
+    #expect(throws: KeychainError.wrongLength) {
       _ = try SecretBytes(count: -1) { _ in Issue.record("the body must not run") }
     }
-    #expect(throws: SecretsError(.invalidLength)) { _ = try SecretBytes.random(count: -1) }
+    #expect(throws: KeychainError.wrongLength) { _ = try SecretBytes.random(count: -1) }
   }
 
   @Test("What no machine has is refused, not trapped on", arguments: [1 << 46, Int.max])
   func impossibleCountIsRefused(length: Int) {
-    #expect(throws: SecretsError(.outOfMemory)) {
+    #expect(throws: KeychainError.outOfMemory) {
       _ = try SecretBytes(count: length) { _ in Issue.record("the body must not run") }
     }
   }

@@ -56,7 +56,7 @@ struct SecretStreamTests {
     try SecretStream.Opener(key: SecretBytes(counting(32)), header: header.span.bytes)
   }
 
-  @Test func whatIsSealedOpens() throws {
+  @Test func sealedTextOpens() throws {
     let messages = [counting(1000), [], counting(65)]
     let (header, parts) = try sealed(messages)
     var opener = try opener(header)
@@ -128,13 +128,13 @@ struct SecretStreamTests {
   @Test("A key and a header have one length", arguments: [0, 23, 31, 33, 64])
   func lengthsAreChecked(count: Int) throws {
     let wrong = counting(count)
-    #expect(throws: SecretsError(.invalidLength)) {
+    #expect(throws: KeychainError.wrongLength) {
       _ = try SecretStream.Sealer(key: SecretBytes(wrong))
     }
-    #expect(throws: SecretsError(.invalidLength)) {
+    #expect(throws: KeychainError.wrongLength) {
       _ = try SecretStream.Opener(key: SecretBytes(wrong), header: Self.header.span.bytes)
     }
-    #expect(throws: SecretsError(.invalidLength)) {
+    #expect(throws: KeychainError.wrongLength) {
       _ = try SecretStream.Opener(key: SecretBytes(counting(32)), header: wrong.span.bytes)
     }
   }
@@ -146,7 +146,7 @@ struct SecretStreamTests {
       _ = try opener.open(sealed.span.bytes, additionalData: Array(additionalData.utf8))
       Issue.record("a message of \(sealed.count) bytes opened")
     } catch {
-      #expect(error.code == .authenticationFailed)
+      #expect(error.code == .damaged)
     }
   }
 }

@@ -14,7 +14,7 @@ func bytes(hex: String) -> [UInt8] {
 func counting(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0) } }
 
 extension SecretBytes {
-  init(_ bytes: [UInt8]) throws(SecretsError) { try self.init(copying: bytes.span.bytes) }
+  init(_ bytes: [UInt8]) throws(KeychainError) { try self.init(copying: bytes.span.bytes) }
 
   /// The bytes for a comparison in a test; they are not secret there.
   var array: [UInt8] { withBytes { $0.array } }

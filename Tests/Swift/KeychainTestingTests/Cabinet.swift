@@ -157,10 +157,6 @@ final class Cabinet: CredentialStore {
   }
 
   private func copy(_ secret: borrowing SecretBytes) throws(KeychainError) -> SecretBytes {
-    do throws(SecretsError) {
-      return try secret.copy()
-    } catch {
-      throw KeychainError(.insufficientMemory, "\(error)")
-    }
+    try secret.copy()
   }
 }

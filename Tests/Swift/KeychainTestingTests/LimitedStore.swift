@@ -34,12 +34,8 @@ struct LimitedStore: CredentialStore {
           bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self)
         }, as: UTF8.self)
     }
-    do throws(SecretsError) {
-      let secret = try SecretBytes(copying: String(text.dropLast()))
-      return StoredSecret(credential: credential, secret: secret)
-    } catch {
-      throw KeychainError(.insufficientMemory, "\(error)")
-    }
+    let secret = try SecretBytes(copying: String(text.dropLast()))
+    return StoredSecret(credential: credential, secret: secret)
   }
 
   func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {

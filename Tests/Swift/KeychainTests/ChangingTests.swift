@@ -36,11 +36,7 @@ struct ChangingTests {
   }
 
   private static func secret(_ text: String) throws(KeychainError) -> SecretBytes {
-    do throws(SecretsError) {
-      return try SecretBytes(copying: text)
-    } catch {
-      throw KeychainError(.internalFailure, "no memory")
-    }
+    try SecretBytes(copying: text)
   }
 
   private func makeLockedVault() throws {

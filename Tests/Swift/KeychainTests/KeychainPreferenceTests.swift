@@ -34,7 +34,7 @@ struct KeychainPreferenceTests {
     #expect($mode.keychain === keychain && $tries.value == 2)
   }
 
-  @Test func whatTheKeychainCannotNameIsDecoded() throws {
+  @Test func unsupportedNamesAreDecoded() throws {
     let keychain = preferences()
     try keychain.set(JSONEncoder().encode(Account(tries: 5)), for: "account")
     let account = KeychainPreference<Account>(keychain: keychain, key: "account")

@@ -130,13 +130,13 @@ struct KeychainPreferencesTests {
     #expect(try keychain.allKeys().count == 2)
   }
 
-  @Test func secretsNeedNoString() async throws {
+  @Test func secretsNeedNoString() throws {
     let keychain = preferences()
     let bytes = try SecretBytes(copying: ([0, 1, 255] as [UInt8]).span.bytes)
     let set: (borrowing SecretBytes) throws -> Void = { try keychain.set($0, for: "k") }
     try set(bytes)
     #expect(keychain.data(forKey: "k") == Data([0, 1, 255]))
-    guard let read = try await keychain.secret(for: "k") else {
+    guard let read = try keychain.secret(for: "k") else {
       Issue.record("the secret is absent")
       return
     }
@@ -144,26 +144,23 @@ struct KeychainPreferencesTests {
     #expect(count == 3)
   }
 
-  @Test func asynchronousCodeHasTheSameMethods() async throws {
+  @Test func asynchronousCodeBlocksNoThreadOfThePool() async throws {
     let keychain = preferences()
-    try await keychain.set(["a": 1] as [String: Any], for: "k")
-    #expect(try await keychain.value(for: "k") as? [String: Int] == ["a": 1])
-    #expect(try await keychain.value([String: Int].self, for: "k") == ["a": 1])
-    #expect(try await keychain.string(for: "k") == #"{"a":1}"#)
-    #expect(try await keychain.data(for: "k")?.count == 7)
-    #expect(try await keychain.contains("k"))
-    try await keychain.update(CredentialUpdate(label: .set("L")), for: "k")
-    #expect(try await keychain.credential(for: "k")?.label == "L")
-    #expect(try await keychain.allKeys() == ["k"])
-    #expect(try await keychain.perform { try $0.string(for: "k") } == #"{"a":1}"#)
-    try await keychain.set(nil, for: "k")
-    #expect(try await !keychain.removeValue(for: "k"))
-    try await keychain.set(1, for: "k")
-    try await keychain.removeAll()
-    #expect(try await keychain.allKeys().isEmpty)
-    await #expect(throws: KeychainError.self) {
-      try await keychain.update(CredentialUpdate(), for: "absent")
+    let isInTask = try await keychain.perform { keychain in
+      try keychain.set("1", for: "k")
+      return withUnsafeCurrentTask { $0 != nil }
     }
+    #expect(!isInTask)
+    guard let secret = try await keychain.perform({ try $0.secret(for: "k") }) else {
+      Issue.record("the secret is absent")
+      return
+    }
+    let count = secret.count
+    #expect(count == 1)
+    let error = await #expect(throws: KeychainError.self) {
+      try await keychain.perform { try $0.update(CredentialUpdate(), for: "absent") }
+    }
+    #expect(error?.code == .notFound)
   }
 
   @Test func threadsShareOneInstance() throws {

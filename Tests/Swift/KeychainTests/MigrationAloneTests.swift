@@ -73,7 +73,7 @@ private final class AskingStore: ForwardingStore, BuiltInStore {
     self.ask = ask
   }
 
-  func postponing(_ question: PostponedQuestion) -> any CredentialStore {
+  func postponing(_ question: PostponedQuestion) -> any BuiltInStore {
     AskingStore(content, question, ask: ask)
   }
 

@@ -38,7 +38,7 @@ struct MigrationFaultTests {
   }
 
   // Another program writes before each call in turn: its last value must arrive.
-  @Test func whatOthersWriteMeanwhileArrives() throws {
+  @Test func concurrentWritesArrive() throws {
     var number = 0
     var isDone = false
     while !isDone {
@@ -71,7 +71,7 @@ struct MigrationFaultTests {
     #expect(number > 10)
   }
 
-  @Test func whatOthersRemoveMeanwhileIsGone() throws {
+  @Test func concurrentRemovalsArrive() throws {
     for account in ["a", "b"] { try scene.source.add(account, "1") }
     let content = scene.source.content
     scene.target.script { (_, call) throws(KeychainError) in

@@ -64,7 +64,7 @@ struct MigrationTests {
     #expect(try scene.source.contents() == before)
   }
 
-  @Test func whatDiffersIsLeftAlone() throws {
+  @Test func differingCredentialIsKept() throws {
     try scene.source.add("same", "1")
     try scene.source.add("differs", "source")
     try scene.target.add("differs", "target")

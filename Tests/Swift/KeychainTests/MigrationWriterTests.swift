@@ -56,7 +56,7 @@ struct MigrationWriterTests {
     }
   }
 
-  @Test func whatFollowsIsKept() throws {
+  @Test func laterWritesAreKept() throws {
     var lastCall = 2
     var first = 1
     while first < lastCall {

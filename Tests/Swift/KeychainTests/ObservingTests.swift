@@ -25,7 +25,7 @@ struct ObservingTests {
   @Test func keysAreASequence() async throws {
     let keychain = KeychainPreferences(service: "s", store: InMemoryCredentialStore())
     var changes = keychain.changes().makeAsyncIterator()
-    try await keychain.set("1", for: "a")
+    try keychain.set("1", for: "a")
     #expect(await changes.next() == .some("a"))
   }
 }

@@ -8,19 +8,19 @@ struct PreferenceObservingTests {
 
   @Test func oneKeyAsASequence() async throws {
     let keychain = KeychainPreferences(service: "s", store: store)
-    try await keychain.set("0", for: "a")
+    try keychain.set("0", for: "a")
     var changes = keychain.changes(forKey: "a", initial: true).makeAsyncIterator()
     let initial = await changes.next()
     #expect(initial?.newValue as? String == "0")
     #expect(initial?.isInitial == true)
-    try await keychain.set("1", for: "b")
-    try await KeychainPreferences(service: "t", store: store).set("1", for: "a")
-    try await KeychainPreferences(service: "s", store: store).set("1", for: "a")
+    try keychain.set("1", for: "b")
+    try KeychainPreferences(service: "t", store: store).set("1", for: "a")
+    try KeychainPreferences(service: "s", store: store).set("1", for: "a")
     let changed = await changes.next()
     #expect(changed?.key == "a")
     #expect(changed?.newValue as? String == "1")
     #expect(changed?.oldValue == nil)
-    try await keychain.removeValue(for: "a")
+    try keychain.removeValue(for: "a")
     let removed = await changes.next()
     #expect(removed?.isInitial == false)
     #expect(removed?.newValue == nil)
@@ -29,8 +29,8 @@ struct PreferenceObservingTests {
   @Test func keysAreDistinguishedByBytes() async throws {
     let keychain = KeychainPreferences(service: "s", store: store)
     var changes = keychain.changes(forKeys: ["e\u{301}", "end"]).makeAsyncIterator()
-    try await keychain.set("1", for: "\u{e9}")
-    try await keychain.set("2", for: "end")
+    try keychain.set("1", for: "\u{e9}")
+    try keychain.set("2", for: "end")
     #expect(await changes.next()?.newValue as? String == "2")
   }
 
@@ -40,7 +40,7 @@ struct PreferenceObservingTests {
       keychain["copy"] = change.newValue
     }
     var copies = keychain.changes(forKey: "copy").makeAsyncIterator()
-    try await keychain.set("1", for: "a")
+    try keychain.set("1", for: "a")
     #expect(await copies.next()?.newValue as? String == "1")
     withExtendedLifetime(observation) {}
   }

@@ -131,7 +131,7 @@ struct ReferencePreferencesTests {
     #expect(code { _ = try settings.data(for: "token") } == .expired)
   }
 
-  @Test func aSecretThatIsNoTextIsData() throws {
+  @Test func binarySecretIsData() throws {
     let identity = CredentialIdentity.genericPassword(service: "mytool", account: "api")
     try store.set(Credential(identity), secret: SecretBytes(copying: Data([0xFF, 0]).bytes))
     let settings = settings()

@@ -68,11 +68,11 @@ struct RenewalSavingTests {
   }
 
   @Test func otherValuesAreLeftAlone() async throws {
-    try await keychain.set("text", for: "k")
+    try keychain.set("text", for: "k")
     let office = TicketOffice()
     let error = await #expect(throws: KeychainError.self) { try await keychain.ticket(office) }
     #expect(error?.code == .undecodable && office.requests == 0)
-    #expect(try await keychain.string(for: "k") == "text")
+    #expect(try keychain.string(for: "k") == "text")
   }
 
   @Test func errorHoldsValueThatCannotBeStored() async throws {
@@ -89,7 +89,7 @@ struct RenewalSavingTests {
     #expect(try await keychain.ticket { .after($0) }.number == 1)
   }
 
-  @Test func whatPassesIsTriedAgain() async throws {
+  @Test func temporaryFailureIsRetried() async throws {
     let store = store
     let ticket = try await renew {
       store.script { (count, call) throws(KeychainError) in
@@ -113,10 +113,10 @@ struct RenewalSavingTests {
     #expect(try keychain.storedTicket()?.number == 9)
   }
 
-  @Test func whatWasRemovedStaysRemoved() async throws {
+  @Test func removedCredentialStaysRemoved() async throws {
     let other = other
     await expectUnsaved(.notFound) { try await renew { try other.removeValue(for: "k") } }
-    #expect(try await !keychain.contains("k"))
+    #expect(try !keychain.contains("k"))
   }
 
   @Test func aNewLabelIsKept() async throws {
@@ -125,6 +125,6 @@ struct RenewalSavingTests {
       try other.update(CredentialUpdate(label: .set("new")), for: "k")
     }
     #expect(try ticket.number == 1 && keychain.storedTicket()?.number == 1)
-    #expect(try await keychain.credential(for: "k")?.label == "new")
+    #expect(try keychain.credential(for: "k")?.label == "new")
   }
 }

@@ -17,7 +17,7 @@ struct RenewalTests {
   @Test func aValidValueIsOnlyRead() async throws {
     let store = FailingStore()
     let keychain = preferences(store)
-    try await keychain.set(Ticket(number: 7, isValid: true), for: "k", expires: .distantPast)
+    try keychain.set(Ticket(number: 7, isValid: true), for: "k", expires: .distantPast)
     let writes = store.writes
     let office = TicketOffice()
     #expect(try await keychain.ticket(office).number == 7)
@@ -108,13 +108,13 @@ struct RenewalTests {
   @Test func missingValueIsCreated() async throws {
     let keychain = preferences()
     #expect(try await keychain.ticket { old in .after(old) }.number == 1)
-    #expect(try await keychain.value(Ticket.self, for: "k")?.number == 1)
+    #expect(try keychain.value(Ticket.self, for: "k")?.number == 1)
   }
 
-  @Test func whatIsKnownAboutItStays() async throws {
+  @Test func detailsStay() async throws {
     let keychain = preferences()
     keychain.accessibility = .always
-    try await keychain.set(
+    try keychain.set(
       Ticket.expired, for: "k", expires: .distantPast, label: "L", comment: "C",
       attributes: ["a": "b"])
     keychain.accessibility = .whenUnlocked
@@ -122,13 +122,13 @@ struct RenewalTests {
     let ticket = try await keychain.value(
       Ticket.self, for: "k", expires: { _ in later }, validWhile: \.isValid
     ) { .after($0) }
-    let credential = try #require(try await keychain.credential(for: "k"))
+    let credential = try #require(try keychain.credential(for: "k"))
     #expect(ticket.number == 1 && credential.expires == later)
     #expect(
       credential.label == "L" && credential.comment == "C" && credential.attributes["a"] == "b")
     #expect(credential.accessibility == .always)
     _ = try await keychain.value(Ticket.self, for: "k", validWhile: { _ in false }) { .after($0) }
-    #expect(try await keychain.credential(for: "k")?.expires == nil)
+    #expect(try keychain.credential(for: "k")?.expires == nil)
   }
 
   /// The server's value is used as it is; asking again might never end.
@@ -142,7 +142,7 @@ struct RenewalTests {
   @Test func aTokenThatWasRefusedIsRenewedOnce() async throws {
     let keychain = preferences()
     let refused = Ticket(number: 1, isValid: true)
-    try await keychain.set(refused, for: "k")
+    try keychain.set(refused, for: "k")
     let office = TicketOffice()
     for _ in 0..<3 {
       let ticket = try await keychain.value(

@@ -97,20 +97,15 @@ final class ScriptedStore: BuiltInStore {
   }
 
   func set(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
-  ) throws(KeychainError) -> Credential {
+    _ request: StoreRequest, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> MergedCredential {
     try begin(.write)
     guard state.withLock(\.isMangling) else {
-      return try content.receive(credential, secret: secret, mode: mode)
+      return try content.set(request, secret: secret)
     }
     let text = secret.withBytes { String(decoding: $0.array.dropLast(), as: UTF8.self) }
-    let shorter: SecretBytes
-    do throws(SecretsError) {
-      shorter = try SecretBytes(copying: text)
-    } catch {
-      throw KeychainError(error)
-    }
-    return try content.receive(credential, secret: shorter, mode: mode)
+    let shorter = try SecretBytes(copying: text)
+    return try content.set(request, secret: shorter)
   }
 
   func update(

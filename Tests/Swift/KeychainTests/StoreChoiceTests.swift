@@ -40,7 +40,7 @@ struct StoreChoiceTests {
     #expect(try machine.store().text("a") == "t")
   }
 
-  @Test func whatTheEnvironmentSaysDecides() throws {
+  @Test func environmentDecides() throws {
     let machine = try Machine()
     let decide = { (variables: [String: String]) in
       try machine.store(variables).decision(for: .item("a"))
@@ -128,7 +128,7 @@ struct StoreChoiceTests {
   }
 
   /// As in releases before the choice existed: vaults with items, and no records.
-  @Test func whatAVaultHoldsCountsAsItsRecord() throws {
+  @Test func contentsOfAVaultCountAsItsRecord() throws {
     let machine = try Machine()
     try machine.vault().put("a", "old")
     #expect(machine.records.isEmpty)
@@ -216,7 +216,7 @@ struct StoreChoiceTests {
     #expect(machine.records.isEmpty && machine.newNotices().isEmpty)
   }
 
-  @Test func whatCannotBeKeptRecordsNothing() throws {
+  @Test func failedWriteRecordsNothing() throws {
     let machine = try Machine()
     let store = machine.store { $0.choice = .secretService }
     let secret = try SecretBytes(copying: "t")

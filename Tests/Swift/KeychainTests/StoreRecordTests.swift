@@ -80,7 +80,7 @@ struct StoreRecordTests {
     #expect(try records.place(of: ServiceName(.service, "m")) == nil)
   }
 
-  @Test func aDamagedRecordIsNoAbsence() throws {
+  @Test func damagedRecordIsNotAbsent() throws {
     let machine = try Machine()
     try machine.store().put("a")
     let path = machine.recordFolder + "/" + machine.records[0]

@@ -91,7 +91,7 @@ struct StoredDateTests {
     "2026-11-22T12:02:15ZZ", "2026-11-22T12:02:15-24:00", "+026-11-22T12:02:15Z",
     "٢٠٢٦-11-22T12:02:15Z", "2026-11-22T12:02:1\u{665}Z",
   ])
-  func otherTextIsNoDate(_ text: String) {
+  func otherTextIsNotADate(_ text: String) {
     #expect(date(text) == nil)
   }
 }

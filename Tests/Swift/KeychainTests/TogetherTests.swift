@@ -36,14 +36,14 @@ struct TogetherTests {
     #expect(try keychain.allKeys() == [])
   }
 
-  @Test func valuesAreOneCommitOfAVault() async throws {
+  @Test func valuesAreOneCommitOfAVault() throws {
     let keychain = KeychainPreferences(service: "s", store: machine.vault())
     let before = try commits()
-    try await keychain.set(["a": "new", "z": "26"])
+    try keychain.set(["a": "new", "z": "26"])
     #expect(try commits() == before + 1)
     keychain.clearAll()
     #expect(try commits() == before + 2)
-    let keys = try await keychain.allKeys()
+    let keys = try keychain.allKeys()
     #expect(keys == [])
   }
 
@@ -105,7 +105,7 @@ struct TogetherTests {
   }
 
   @Test(arguments: [false, true])
-  func whatChangesNothingMakesNoVault(isVault: Bool) throws {
+  func emptyTransactionMakesNoVault(isVault: Bool) throws {
     let machine = try Machine()
     let path = machine.folder.path + "/data/keychain/vault"
     let keychain =

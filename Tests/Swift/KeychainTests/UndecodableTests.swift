@@ -70,7 +70,7 @@ struct UndecodableTests {
   /// Every call that reads a typed value names the credential in its error.
   @Test func nameTheKeyWhicheverCallReads() async throws {
     let keychain = preferences()
-    try await keychain.set("SECRET", for: "api")
+    try keychain.set("SECRET", for: "api")
     func check(
       sourceLocation: SourceLocation = #_sourceLocation, _ read: () async throws -> Int?
     ) async {
@@ -83,15 +83,12 @@ struct UndecodableTests {
           "the value of 'api' of service 'tests' cannot be read as the type Int") == true,
         sourceLocation: sourceLocation)
     }
-    await check { try await keychain.value(Int.self, for: "api") }
-    await check { try await keychain.value(Int.self, for: "api", allowingExpired: true) }
-    await check { try await keychain.update(Int.self, for: "api") { $0 = 1 } }
+    await check { try keychain.value(Int.self, for: "api") }
+    await check { try keychain.value(Int.self, for: "api", allowingExpired: true) }
+    await check { try keychain.update(Int.self, for: "api") { $0 = 1 } }
     await check {
       try await keychain.value(Int.self, for: "api", validWhile: { _ in true }) { _ in 1 }
     }
-    await check { try blocking { try keychain.value(Int.self, for: "api") } }
-    await check { try blocking { try keychain.value(Int.self, for: "api", allowingExpired: true) } }
-    await check { try blocking { try keychain.update(Int.self, for: "api") { $0 = 1 } } }
     await check {
       try blocking {
         try keychain.waitForValue(Int.self, for: "api", validWhile: { _ in true }) { _ in 1 }

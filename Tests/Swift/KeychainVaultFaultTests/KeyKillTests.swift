@@ -12,7 +12,7 @@ import Testing
 struct KeyKillTests {
   private let rounds = Thoroughness.kills(30)
 
-  @Test func newKeysAreThereOrAreNot() throws {
+  @Test func newKeysAreAtomic() throws {
     var checks: Set<String> = []
     for _ in 0..<rounds {
       let vault = try TestVault()
@@ -37,7 +37,7 @@ struct KeyKillTests {
     print("killed while getting new keys: \(checks.sorted()) keys met")
   }
 
-  @Test func aPassphraseIsChangedOrIsNot() throws {
+  @Test func passphraseChangeIsAtomic() throws {
     for _ in 0..<rounds {
       let test = try TestVault()
       let key = try test.file("key-file", String(repeating: "k", count: 32))

@@ -13,7 +13,7 @@ struct KillTests {
   private let rounds = Thoroughness.kills(30)
 
   @Test(arguments: 0..<10)
-  func whatWasAcknowledgedIsThere(_ group: Int) throws {
+  func acknowledgedChangesAreThere(_ group: Int) throws {
     for attempt in 0..<rounds {
       let vault = try TestVault()
       let child = try Child(["items", "k"], on: vault)
@@ -33,7 +33,7 @@ struct KillTests {
     }
   }
 
-  @Test func aTransactionIsThereOrIsNot() throws {
+  @Test func transactionIsAtomic() throws {
     for _ in 0..<rounds {
       let vault = try TestVault()
       let child = try Child(["transactions"], on: vault)
@@ -51,7 +51,7 @@ struct KillTests {
   }
 
   @Test(arguments: ["bases", "removals"])
-  func changesWithNewBasesAreThereOrAreNot(_ command: String) throws {
+  func changesWithNewBasesAreAtomic(_ command: String) throws {
     for _ in 0..<rounds {
       let vault = try TestVault()
       let child = try Child([command], on: vault)
@@ -76,7 +76,7 @@ struct KillTests {
     }
   }
 
-  @Test func aCreationIsThereOrIsNot() throws {
+  @Test func creationIsAtomic() throws {
     for _ in 0..<rounds {
       let vault = try TestVault()
       let child = try Child(["items", "k", "1"], on: vault)
@@ -116,7 +116,7 @@ struct KillTests {
     print("killed while sealing anew: \(sealed) of \(rounds) had the new root key")
   }
 
-  @Test func anImportIsThereOrIsNot() throws {
+  @Test func importIsAtomic() throws {
     let source = try TestVault()
     let path = source.folder.path + "/x.export"
     _ = try filled(source).export(to: path, passphrase: SecretBytes(copying: TestVault.passphrase))
@@ -132,7 +132,7 @@ struct KillTests {
     print("killed while importing: \(taken) of \(rounds) had the items")
   }
 
-  @Test func anExportIsThereOrIsNot() throws {
+  @Test func exportIsAtomic() throws {
     var made = 0
     try killing(["export"], on: { _ = try filled($0) }) { vault, acknowledged in
       let path = vault.folder.path + "/x.export"
@@ -184,7 +184,7 @@ struct KillTests {
     }
   }
 
-  @Test func slotsAreThereOrAreNot() throws {
+  @Test func slotsAreAtomic() throws {
     let states: [[SlotKind]] = [
       [.device], [.device, .recipient], [.device, .recipient, .recoveryCode],
       [.device, .recoveryCode],

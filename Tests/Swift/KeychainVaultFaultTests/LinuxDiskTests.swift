@@ -383,7 +383,7 @@ struct LinuxDiskTests {
   }
 
   /// A vault that can't get its name back stays where it is, whoever needs that name next.
-  @Test func vaultThatIsNotPutBackIsNoLeftover() throws {
+  @Test func unrestoredVaultIsNotALeftover() throws {
     try place.make(place.vault, "old")
     let theirs = place.folder + "/theirs"
     try place.make(theirs, "theirs")

@@ -26,7 +26,7 @@ struct LogPowerTests {
     #expect(try log.content()?.frames.count == 5)
   }
 
-  @Test func whatKilledWritersLeaveIsSettled() throws {
+  @Test func leftoversOfKilledWritersAreMadeDurable() throws {
     let disk = ModelDisk()
     let log = SampleLog(disk)
     for mark in 0..<2 { try log.append(mark) }

@@ -59,7 +59,7 @@ struct VaultPowerTests {
 
   /// An older file is accepted, with the keys that it has, or new ones if its list is older, too.
   @Test(arguments: [false, true])
-  func acceptingIsThereOrIsNot(_ hasOlderList: Bool) throws {
+  func acceptingIsAtomic(_ hasOlderList: Bool) throws {
     let vault = try ModelVault(.device)
     let disk = vault.disk()
     let steps = Array(ModelVault.deviceSteps.prefix(4))

@@ -52,7 +52,7 @@ struct CopiedKeyTests {
     "DE3B_4WZZ-6KYE-37BB-G17F-YPHZ-AYS0-61DD", "DE3B-4WZZ-6KYE-37BB-G17F-YPHZ-AYS0-61D\u{130}",
     "DE3B-4WZZ-6KYE-37BB-G17F-YPHZ-AYS0-61DD\u{A0}", "\u{0}",
   ])
-  func whatIsNoRecoveryCodeIsRefused(_ text: String) {
+  func invalidRecoveryCodeIsRefused(_ text: String) {
     let failure = Self.failure(text)
     #expect(failure?.code == .incorrectSecret)
     #expect(failure?.message.contains("mistyped") == true)
@@ -85,7 +85,7 @@ struct CopiedKeyTests {
     "", "pkpub2-", recipientLetters, "pksec2-" + recipientLetters, "pkpub1-" + recipientLetters,
     "pkpub2-" + recipientLetters.dropLast(), "pkpub2-z" + recipientLetters.dropFirst(),
   ])
-  func whatIsNoRecipientIsRefused(_ text: String) {
+  func invalidRecipientIsRefused(_ text: String) {
     let failure = #expect(throws: KeychainError.self) { try VaultRecipient(text: text) }
     #expect(failure?.code == .invalidArgument)
   }

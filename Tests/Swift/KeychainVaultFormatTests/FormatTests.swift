@@ -68,7 +68,7 @@ struct FormatTests {
     ("a text that is no vault at all...", .foreign), ("PKVAULT\n", .damaged),
     ("PKVAULT\n\u{4}\0\0\0....................", .unsupportedFormat),
   ])
-  func whatIsNoVaultIsNamed(_ beginning: String, _ code: KeychainError.Code) {
+  func otherFilesAreRecognized(_ beginning: String, _ code: KeychainError.Code) {
     let error = #expect(throws: KeychainError.self) {
       try VaultHead.lengths(prefix: Data(beginning.utf8), fileLength: 1 << 20, path: "vault")
     }

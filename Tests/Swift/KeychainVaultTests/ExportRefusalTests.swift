@@ -193,7 +193,7 @@ struct ExportRefusalTests {
 
   /// The positions are those of the lengths of parameters, salt and commitment.
   @Test(arguments: [10, 26, 62], [0, 11, 31, 33, 0x0100_0020, .max] as [UInt32])
-  func aWrongLengthIsNoWrongPassphrase(_ place: Int, _ count: UInt32) throws {
+  func wrongLengthIsNotAWrongPassphrase(_ place: Int, _ count: UInt32) throws {
     var (bytes, test) = try small()
     bytes.replaceSubrange(place..<(place + 4), with: FieldWriter.fields { $0.integer(count) })
     ExportSupport.expectRefusal(of: try write(bytes, in: test), in: test, [.damaged])

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Exports of some services, and looks without unlocking")
 struct ExportSelectionTests {
-  @Test func whatMatchesIsExported() throws {
+  @Test func matchingItemsAreExported() throws {
     let (one, other) = (try TestVault(), try TestVault())
     let vault = one.handle()
     try Self.fill(vault)

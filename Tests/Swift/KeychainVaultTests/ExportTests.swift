@@ -115,7 +115,7 @@ struct ExportTests {
     #expect(try other.handle().status().itemCount == 0)
   }
 
-  @Test func whatIsThereStaysUnlessOverwritten() throws {
+  @Test func existingItemsStayUnlessOverwritten() throws {
     let (one, other) = (try TestVault(), try TestVault())
     let (vault, target) = (one.handle(), other.handle())
     try vault.set(

@@ -46,7 +46,7 @@ struct KeyFileTextTests {
     }
   }
 
-  @Test func whatIsNoTextIsNot() throws {
+  @Test func binaryFileIsNot() throws {
     let control = "correct horse battery staple\u{01} one"
     #expect(!KeyFileText.isGuessable(try SecretBytes(copying: control)))
     let noUTF8 = Data("correct horse battery staple".utf8) + [0xFF, 0xFE, 0xFD, 0xFC]

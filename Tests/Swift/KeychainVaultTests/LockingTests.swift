@@ -142,11 +142,7 @@ struct LockingTests {
     let handle = vault.handle {
       $0.unlock = .passphrase(named: "the test") { () throws(KeychainError) in
         asked.withLock { $0 += 1 }
-        do throws(SecretsError) {
-          return try SecretBytes(copying: "open")
-        } catch {
-          throw KeychainError(.internalFailure, "no memory")
-        }
+        return try SecretBytes(copying: "open")
       }
     }
     for _ in 0..<3 { #expect(try handle.text("whenUnlocked") == "s") }
@@ -206,11 +202,7 @@ struct LockingTests {
     let handle = vault.handle {
       $0.interaction = .allowed { request throws(KeychainError) in
         attempts.withLock { $0.append(request.failedAttempts) }
-        do throws(SecretsError) {
-          return try SecretBytes(copying: "wrong")
-        } catch {
-          throw KeychainError(.internalFailure, "no memory")
-        }
+        return try SecretBytes(copying: "wrong")
       }
     }
     #expect(throws: KeychainError.self) { try handle.text("whenUnlocked") }

@@ -21,7 +21,7 @@ struct NewBaseTests {
     get throws { try RawVault(vault, vault.handle()).contents.base.n }
   }
 
-  @Test func otherNameOfTheFileIsReportedUntilAChangePartsIt() throws {
+  @Test func hardLinkIsReportedUntilAChange() throws {
     let other = vault.path + ".other"
     try FileManager.default.linkItem(atPath: vault.path, toPath: other)
     func told(_ use: (Vault) throws -> Void) throws -> [Notice.Kind] {
@@ -57,7 +57,7 @@ struct NewBaseTests {
     #expect(try vault.handle().verify().problems == [])
   }
 
-  @Test func whatIsTooLargeWithoutAllKeysIsRefused() throws {
+  @Test func largeChangeWithoutAllKeysIsRefused() throws {
     try vault.handle().addPassphraseSlot(SecretBytes(copying: "one"))
     let before = try vault.bytes
     let comment = String(repeating: "c", count: 60_000)

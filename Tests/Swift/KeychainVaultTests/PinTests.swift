@@ -47,7 +47,7 @@ struct PinTests {
     #expect(try vault.handle().identity(at: alice.path).pins == [try check()])
   }
 
-  @Test func firstSightWithoutPinsIsReportedAndTrusted() throws {
+  @Test func firstUseWithoutPinsIsReportedAndTrusted() throws {
     let told = Mutex<[Notice]>([])
     func opened(_ place: TestVault) throws -> String? {
       let path = vault.path
@@ -77,7 +77,7 @@ struct PinTests {
   }
 
   /// A device key that was copied is enough to make a vault whose open tier can be read here.
-  @Test func whatTheDeviceKeyHasSeenSwitchesOffNoPins() throws {
+  @Test func recordOfTheDeviceKeyKeepsPins() throws {
     try vault.handle().pinIdentity(at: alice.path)
     let other = try TestVault()
     try FileManager.default.createDirectory(

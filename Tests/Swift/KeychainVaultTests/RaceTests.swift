@@ -12,11 +12,7 @@ import Testing
 @Suite("Changes by others in between")
 struct RaceTests {
   private func secret(_ text: String) throws(KeychainError) -> SecretBytes {
-    do throws(SecretsError) {
-      return try SecretBytes(copying: text)
-    } catch {
-      throw KeychainError(error)
-    }
+    try SecretBytes(copying: text)
   }
 
   @Test func addingPassphraseRekeysDeviceVault() throws {

@@ -99,11 +99,7 @@ struct RecoverySlotTests {
       let handle = vault.handle {
         $0.interaction = .allowed { request throws(KeychainError) in
           asked.withLock { $0.append(request) }
-          do throws(SecretsError) {
-            return try SecretBytes(copying: answer)
-          } catch {
-            throw KeychainError(error)
-          }
+          return try SecretBytes(copying: answer)
         }
       }
       #expect(try handle.text("a") == "one")
@@ -152,11 +148,7 @@ struct RecoverySlotTests {
           asked.append(request)
           return asked.count
         }
-        do throws(SecretsError) {
-          return try SecretBytes(copying: count == 1 ? "mistyped" : code)
-        } catch {
-          throw KeychainError(error)
-        }
+        return try SecretBytes(copying: count == 1 ? "mistyped" : code)
       }
     }
     #expect(try handle.text("a") == "one")

@@ -121,7 +121,7 @@ struct RekeyTests {
   }
 
   private static func passphrase(_ text: String) throws(KeychainError) -> SecretBytes {
-    do throws(SecretsError) { return try SecretBytes(copying: text) } catch { throw .slotsChanged }
+    try SecretBytes(copying: text)
   }
 
   /// A base changes the head, and nothing of who opens the vault.
@@ -342,11 +342,7 @@ struct RekeyTests {
   }
 
   private static func guarded(_ text: String) throws(KeychainError) -> SecretBytes {
-    do throws(SecretsError) {
-      return try SecretBytes(copying: text)
-    } catch {
-      throw KeychainError(error)
-    }
+    try SecretBytes(copying: text)
   }
 
   private func secret(_ text: String) throws -> SecretBytes { try SecretBytes(copying: text) }

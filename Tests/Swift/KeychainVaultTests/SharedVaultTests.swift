@@ -66,7 +66,7 @@ struct SharedVaultTests {
     #expect(!FileManager.default.fileExists(atPath: other.path))
   }
 
-  @Test func whoReadsAndWritesSignsForOthers() throws {
+  @Test func memberWhoWritesSignsForOthers() throws {
     let bob = try shared.add("bob", nil)
     #expect(try shared.administrator.slots().last?.grant == .readsAndWrites)
     try shared.handle(bob).put("b", "two")
@@ -76,7 +76,7 @@ struct SharedVaultTests {
     #expect(try shared.handle(bob).verify().problems == [])
   }
 
-  @Test func whoReadsCannotWrite() throws {
+  @Test func readerCannotWrite() throws {
     let carol = try shared.add("carol", .reads)
     try shared.administrator.put("a", "one")
     #expect(try shared.handle(carol).text("a") == "one")
@@ -127,7 +127,7 @@ struct SharedVaultTests {
       ).grant == .reads)
   }
 
-  @Test func whatCannotSignIsRefused() throws {
+  @Test func slotThatCannotSignIsRefused() throws {
     let key = try vault.file("key", String(repeating: "k", count: 32))
     let changes: [() throws -> Void] = [
       { try shared.administrator.addPassphraseSlot(SecretBytes(copying: "open")) },

@@ -50,7 +50,7 @@ struct StatusTests {
     #expect(try vault.handle().slots().map(\.name) == ["", ""])
   }
 
-  @Test func whatTheRecordRefusesIsShownAll() throws {
+  @Test func allRefusalsOfTheRecordAreShown() throws {
     let vault = try TestVault()
     try vault.handle().put("a", "one")
     let copy = try vault.copy()

@@ -72,13 +72,11 @@ struct SuccessionTests {
     let report = try shared.administrator.rekey(newAdministrationKey: true) { _ in true }
     let before = try shared.vault.bytes
     #expect(failure { try theirs(bob).acceptRestored { _ in true } }?.code == .refused)
-    let wrong = theirs(bob)
-    wrong.trust(try #require(VaultCheck(text: String(repeating: "a", count: 32))))
+    let wrong = theirs(bob).trusting(
+      try #require(VaultCheck(text: String(repeating: "a", count: 32))))
     #expect(failure { try wrong.acceptRestored { _ in true } } != nil)
     #expect(failure { _ = try theirs(bob).text("a") }?.code == .rolledBack)
-    let handle = theirs(bob)
-    handle.trust(report.check)
-    try handle.acceptRestored { $0.isAdministrationKeyChanged }
+    try theirs(bob).trusting(report.check).acceptRestored { $0.isAdministrationKeyChanged }
     #expect(try shared.vault.bytes == before)
     #expect(try theirs(bob).text("a") == "one")
   }
@@ -130,7 +128,7 @@ struct SuccessionTests {
   }
 
   /// A limit that the specification names: a reader who has not seen the new epoch cannot know it.
-  @Test func rivalEpochIsBelievedWhereOnlyTheOldOneWasSeen() throws {
+  @Test func rivalEpochIsAcceptedWhereOnlyTheOldOneWasSeen() throws {
     let hers = try TestVault()
     let path = shared.vault.path
     try hers.handle(identity: dora.path) { $0.path = path }.rekey { _ in true }

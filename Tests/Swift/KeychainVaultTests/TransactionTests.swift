@@ -178,7 +178,7 @@ struct TransactionTests {
     #expect(try handle.text("n") == "n")
   }
 
-  @Test func observersAreToldAfterwards() async throws {
+  @Test func observersAreNotifiedAfterwards() async throws {
     let handle = vault.handle()
     let recorder = ChangeRecorder(handle)
     try handle.withTransaction { transaction in

@@ -27,11 +27,7 @@ final class TransactionUnlockingTests: Sendable {
     vault.handle {
       $0.interaction = .allowed { [self] _ throws(KeychainError) in
         questions.withLock { $0 += 1 }
-        do throws(SecretsError) {
-          return try SecretBytes(copying: TestVault.passphrase)
-        } catch {
-          throw KeychainError(error)
-        }
+        return try SecretBytes(copying: TestVault.passphrase)
       }
     }
   }

@@ -14,7 +14,7 @@ struct PreferenceCommandTests {
     #expect(program.run("read", "port", "--domain", "web").output == "8080\n")
   }
 
-  @Test func absentKeyIsSaid() {
+  @Test func absentKeyIsReported() {
     program.run("write", "port", "8080", "--type", "int", "--domain", "web")
     let read = program.run("read", "prot", "--domain", "web")
     #expect(read.code == 44 && read.output.isEmpty)

@@ -91,7 +91,7 @@ struct PreferenceDryRunTests {
       (44, ["delete", "port", "none"]), (64, ["write", "port", "--json", "null"]),
       (65, ["write", "port", "-array-add", "1"]), (65, ["import", "/dev/null"]),
     ] as [(Int32, [String])])
-  func whatWouldBeRefusedIs(code: Int32, words: [String]) {
+  func refusalsAreTheSame(code: Int32, words: [String]) {
     // The options of `defaults` take the rest of a line.
     let dry = program.inWeb(words.prefix(1) + ["--dry-run"] + words.dropFirst())
     let refused = program.inWeb(words)

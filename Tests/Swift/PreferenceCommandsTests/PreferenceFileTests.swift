@@ -109,7 +109,7 @@ struct PreferenceFileTests {
         "defaults export"
       ),
     ])
-  func whatIsNoFileOfPreferencesReplacesNothing(text: String, message: String) {
+  func invalidFileReplacesNothing(text: String, message: String) {
     program.inWeb("write", "key", "value")
     for options in [
       [], ["--plist"], ["--replace"], ["--replace", "--plist"], ["--replace", "--json"],
@@ -121,7 +121,7 @@ struct PreferenceFileTests {
     #expect(program.listed == "key\tstring\tvalue\n")
   }
 
-  @Test func bytesThatAreNoTextReplaceNothing() {
+  @Test func invalidTextReplacesNothing() {
     program.inWeb("write", "key", "value")
     #expect(program.inWeb(["import", "-", "--replace"], input: [0xff]).failed(65))
     #expect(

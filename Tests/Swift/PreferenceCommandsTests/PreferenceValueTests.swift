@@ -68,7 +68,7 @@ struct PreferenceValueTests {
     arguments: [
       ["--domain", "other"], ["-d", "other"], ["--if-absent"], ["-q"], ["--expect=x"],
     ])
-  func optionIsNoElement(_ options: [String]) {
+  func optionIsNotAnElement(_ options: [String]) {
     for form in ["-array", "-dict", "-array-add"] {
       let refused = program.inWeb(["write", "key", form, "a", "b"] + options)
       #expect(refused.failed(64, "before"))

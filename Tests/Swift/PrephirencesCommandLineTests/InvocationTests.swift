@@ -95,7 +95,7 @@ struct CommandPathTests {
     ("group inner -x", true), ("group inner --louder", true), ("group inner --loud", false),
     ("group inner --name=-x", false), ("group inner -- -x", false), ("group inner x", false),
   ])
-  func whatOnlyLooksLikeAnOptionIsNoticed(line: String, isUnknown: Bool) {
+  func textThatLooksLikeAnOptionIsNoticed(line: String, isUnknown: Bool) {
     #expect(Self.path(line).hasUnknownDash == isUnknown)
   }
 
@@ -233,7 +233,7 @@ struct CompletionLineTests {
     ("fit", true), ("two words", true), ("$(x)", true), ("", false), ("~x", false), ("-x", false),
     ("a\nb", false), ("a\u{1B}b", false), ("a\u{202E}b", false),
   ])
-  func whatCannotBeTypedIsNotAccepted(name: String, isAccepted: Bool) {
+  func untypeableNameIsNotAccepted(name: String, isAccepted: Bool) {
     #expect(Self.line(["p", "get", ""], at: 2).accepts(name) == isAccepted)
   }
 

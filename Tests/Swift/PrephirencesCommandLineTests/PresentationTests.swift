@@ -27,7 +27,7 @@ struct PresentationTests {
     #expect(text.visible == shown)
   }
 
-  @Test func ofAllCharactersThoseThatAreSeenStay() throws {
+  @Test func onlyVisibleCharactersStay() throws {
     var (seen, hidden) = ("".unicodeScalars, "".unicodeScalars)
     for scalar in (UInt32(0)...0x10FFFF).lazy.compactMap(Unicode.Scalar.init) {
       if Self.isSeen(scalar) { seen.append(scalar) } else { hidden.append(scalar) }
@@ -57,7 +57,7 @@ struct PresentationTests {
     ("❤\u{FE0F}\u{FE0F}", "❤\u{FE0F}\\u{fe0f}"), ("👩\u{200D}", "👩\\u{200d}"),
     ("🏴\u{E0067}\u{E007F}", "🏴\\u{e0067}\\u{e007f}"),
   ])
-  func whatIsNotSeenIsAnEscape(_ text: String, _ shown: String) {
+  func invisibleCharactersAreEscaped(_ text: String, _ shown: String) {
     #expect(text.visible == shown)
   }
 
@@ -65,7 +65,7 @@ struct PresentationTests {
     "👩\u{200D}💻", "❤\u{FE0F}", "☎\u{FE0E}", "👩🏽\u{200D}❤\u{FE0F}\u{200D}👨🏻", "1\u{FE0F}\u{20E3}", "🇫🇷",
     "e\u{301}", "مرحبا", "हिन्दी", "日本", "narrow\u{202F}space", "\u{F8FF}",
   ])
-  func whatIsSeenStays(_ text: String) {
+  func visibleCharactersStay(_ text: String) {
     #expect(text.visible == text && text.visibleInJSON == text)
   }
 
@@ -109,7 +109,7 @@ struct TerminalWidthTests {
   }
 
   @Test(arguments: [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("日本語", 5, "日本…"), ("日本語", 4, "日…")])
-  func whatIsCutSaysSo(text: String, width: Int, cut: String) {
+  func cutTextHasAnEllipsis(text: String, width: Int, cut: String) {
     #expect(text.cut(to: width) == cut)
   }
 

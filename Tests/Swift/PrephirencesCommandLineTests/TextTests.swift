@@ -19,11 +19,11 @@ struct TextParsingTests {
     "", "s", "-1s", "+1s", "1.5h", "1 h", "10x", "1h30", "٣s", "1S", "9223372036854775807y",
     "1001y", "99999999999999999999s", "ms5",
   ])
-  func nonsenseIsNoDuration(_ text: String) {
+  func nonsenseIsNotADuration(_ text: String) {
     #expect(DurationText.parse(text) == nil)
   }
 
-  @Test func aNumberWithoutUnitIsNoDuration() {
+  @Test func numberWithoutUnitIsNotADuration() {
     #expect(DurationText.parse("90") == nil && DurationText.lacksUnit("90"))
     #expect(!DurationText.lacksUnit("") && !DurationText.lacksUnit("9x"))
     let error = #expect(throws: (any Error).self) { try DurationText.argument("30") }
@@ -73,7 +73,7 @@ struct TextParsingTests {
     "2027-01-31T24:01", "2027-01-31T12", "2027-01-31T12:60", "2027-01-31T12:00:00+25:00",
     "31.1.2027", "2027-01-31T12:00:00 Z",
   ])
-  func nonsenseIsNoDate(_ text: String) {
+  func nonsenseIsNotADate(_ text: String) {
     #expect(DateText.parse(text) == nil)
   }
 

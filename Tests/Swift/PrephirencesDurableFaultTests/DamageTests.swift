@@ -194,7 +194,7 @@ struct DamageTests {
   /// A copy of the folder that was made while a process copied the log has this, too, and its record
   /// may be of any time.
   @Test(arguments: [true, false])
-  func anOldDatabaseBesideANewerLogIsDamaged(hasOldRecord: Bool) throws {
+  func oldDatabaseNextToANewerLogIsDamaged(hasOldRecord: Bool) throws {
     let files = try Self.killed.get()
     let home = try home(killed: files)
     #expect(try home.run("checkpoint") == [])
@@ -216,7 +216,7 @@ struct DamageTests {
   }
 
   /// A power failure takes what was not synchronized, and that is no damage.
-  @Test func afterAnotherBootOnlyWhatWasSynchronizedCounts() throws {
+  @Test func afterAnotherBootOnlySynchronizedChangesCount() throws {
     var files = try Self.killed.get()
     files[1] = Data()
     files[2] = CommitRecordBytes.afterAnotherBoot(files[2])

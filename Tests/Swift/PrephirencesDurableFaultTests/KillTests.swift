@@ -58,7 +58,7 @@ struct KillTests {
   }
 
   /// A transaction of two keys is never seen half.
-  @Test func aKilledTransactionHappenedOrNot() throws {
+  @Test func killedTransactionIsAtomic() throws {
     let home = try TestHome()
     for _ in 0..<Thoroughness.tried(300) {
       let child = try Child(["pairs"], in: home)

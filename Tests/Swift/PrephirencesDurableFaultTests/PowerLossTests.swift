@@ -9,7 +9,7 @@ import Testing
 @Suite("The power fails", .timeLimit(.minutes(14)))
 struct PowerLossTests {
   @Test(arguments: Loss.allCases)
-  func whatWasSynchronizedIsThere(_ loss: Loss) throws {
+  func synchronizedChangesAreThere(_ loss: Loss) throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     print("power loss, \(loss): seed \(seed)")
     try run(loss, seed: seed)

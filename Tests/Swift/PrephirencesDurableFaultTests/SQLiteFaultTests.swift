@@ -9,7 +9,7 @@ import Testing
 @Suite("Failing file operations of SQLite", .timeLimit(.minutes(14)))
 struct SQLiteFaultTests {
   @Test(arguments: FaultedOperation.writes)
-  func aWriteHappensOrDoesNot(_ operation: FaultedOperation) throws {
+  func writeIsAtomic(_ operation: FaultedOperation) throws {
     for fault in FaultKind.ofReads + FaultKind.ofWrites { try Run(operation, fault).all() }
   }
 

@@ -7,7 +7,7 @@ import Testing
 @Suite("Failing file operations of shared preferences", .timeLimit(.minutes(14)))
 struct SharedFaultTests {
   @Test(arguments: SharedOperation.all)
-  func itHappensOrDoesNot(_ operation: SharedOperation) throws {
+  func isAtomic(_ operation: SharedOperation) throws {
     for (place, fault) in (FaultKind.ofReads + FaultKind.ofWrites).enumerated() {
       try SharedRun(operation, fault).all(from: place)
     }

@@ -76,7 +76,7 @@ struct SharedOperation: Sendable, CustomTestStringConvertible {
         SharedRevision(
           revision: 30,
           changes: [
-            .row(SharedSample.row("arrived", Data(repeating: 4, count: 9000), 30)),
+            .row(SharedSample.row("arrived", .data(Data(repeating: 4, count: 9000)), 30)),
             .row(SharedSample.row("shared", nil, 30)), .removed("k20"), .floor(3),
           ]),
         SharedSample.conflicts(at: 31),

@@ -71,9 +71,9 @@ enum SharedSample: String, CaseIterable {
 
   /// Another machine's row.
   static func row(
-    _ key: String, _ value: PreferenceObject?, _ revision: Int64
+    _ key: String, _ value: PreferenceValue?, _ revision: Int64
   ) throws -> SharedRow {
-    let row = try SharedRow(key: key, value: value, writer: other, number: revision)
+    let row = SharedRow(key: key, value: value, writer: other, number: revision)
     return SharedRow(key: key, revision: revision, bytes: row.bytes)
   }
 

@@ -90,7 +90,7 @@ import Testing
     #expect(throws: PreferencesError.self) { try folder.otherStore().fetchObject(forKey: "key") }
   }
 
-  @Test func removedFilesAreMadeAgain() throws {
+  @Test func removedFilesAreCreatedAgain() throws {
     let folder = try TestFolder()
     let store = folder.store()
     store["key"] = 1

@@ -33,10 +33,10 @@ extension SharedFileTesting {
 
   /// A row of another machine, or of `writer`.
   func row(
-    _ key: String, _ value: PreferenceObject?, _ number: Int64, revision: Int64,
+    _ key: String, _ value: PreferenceValue?, _ number: Int64, revision: Int64,
     by writer: WriterTag? = nil
   ) throws -> SharedRow {
-    let row = try SharedRow(
+    let row = SharedRow(
       key: key, value: value, writer: writer ?? Self.other, number: number)
     return SharedRow(key: key, revision: revision, bytes: row.bytes)
   }

@@ -16,7 +16,7 @@ import Testing
   }
 
   private func row(_ key: String, _ value: Int, revision: Int64) throws -> SharedRow {
-    try row(key, value, revision, revision: revision)
+    try row(key, .integer(Int64(value)), revision, revision: revision)
   }
 
   private func transact(_ value: Int, _ keys: String...) throws {
@@ -49,7 +49,7 @@ import Testing
     #expect(Set(batches[2]) == ["t1", "t2"] && batches[3] == ["late"])
   }
 
-  @Test func whatFollowsATransactionDoesNotOvertakeIt() throws {
+  @Test func laterChangesDoNotOvertakeATransaction() throws {
     try connect()
     store["a"] = 1
     try transact(2, "a", "b")
@@ -57,7 +57,7 @@ import Testing
     #expect(try sent().map { Set($0) } == [["a"], ["a", "b"], ["late"]])
   }
 
-  @Test func whatIsBasedOnAConflictWaitsToo() throws {
+  @Test func changesBasedOnAConflictWait() throws {
     try connect(programDecides: true)
     store["a"] = 1
     try receive(.row(row("a", 9, revision: 2)), revision: 2)
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: [[7, 1, 2], [1, 6, 0]] as [[UInt8]])
-  func whatAnUnreadableRowHasSetAsideGoesOn(_ bytes: [UInt8]) throws {
+  func changeSetAsideByAnUnreadableRowContinues(_ bytes: [UInt8]) throws {
     try connect()
     store["a"] = 1
     try receive(.row(SharedRow(key: "a", revision: 2, bytes: bytes)), revision: 2)

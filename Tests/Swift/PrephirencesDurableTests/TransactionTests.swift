@@ -85,7 +85,7 @@ import Testing
     #expect(try folder.otherStore().replace(key, expecting: 1, with: nil))
     #expect(try !store.hasValue(for: key))
     try store.storeObject(1.0, forKey: "port")
-    #expect(try !store.replaceObject(forKey: "port", expecting: 1, with: 2))
+    #expect(try !store.replaceValue(forKey: "port", expecting: 1, with: 2))
   }
 
   @Test func anotherStoreSeesEachChange() throws {

@@ -38,7 +38,7 @@ import Testing
     #expect(other?.code == .permissionDenied && other?.mayHaveHappened == false)
   }
 
-  @Test func wrongAndMissingPasswordsAreToldApart() throws {
+  @Test func wrongAndMissingPasswordsAreDistinguished() throws {
     let server = try cluster()
     defer { server.end() }
     func code(_ configuration: EtcdConfiguration) -> EtcdError.Code? {
@@ -52,7 +52,7 @@ import Testing
     #expect(code(unreadable) == .passwordUnavailable)
   }
 
-  @Test func aClusterThatLetsEverybodyInIsKnown() throws {
+  @Test func clusterWithoutAuthenticationIsKnown() throws {
     let server = try EtcdServer()
     defer { server.end() }
     let client = EtcdClient(configuration(server))

@@ -72,7 +72,7 @@ import Testing
     #expect(begin.duration(to: .now) < .milliseconds(3700))
   }
 
-  @Test func theFailureThatAPersonCanMendIsToldFirst() throws {
+  @Test func failureForAPersonIsReportedFirst() throws {
     let closed = try { try FakeServer { _, _ in }.port }()
     let strange = try FakeServer { connection, _ in
       while connection.request() != nil {
@@ -99,7 +99,7 @@ import Testing
     #expect(message.contains("; localhost:\(closed) cannot be reached"))
   }
 
-  @Test func whatSeveralEndpointsSayIsWrittenOnce() throws {
+  @Test func equalFailuresOfEndpointsAreReportedOnce() throws {
     let servers = try (0..<3).map { _ in
       try FakeServer { connection, _ in
         while connection.request() != nil {

@@ -173,7 +173,7 @@ import Testing
       code: .certificate, mayHaveHappened: false),
     Case(status: "200 OK", body: "[]", code: .protocolViolation, mayHaveHappened: true),
   ])
-  func refusalsAreToldApart(_ refusal: Case) throws {
+  func refusalsAreDistinguished(_ refusal: Case) throws {
     let server = try FakeServer { connection, _ in
       while connection.request() != nil { connection.answer(refusal.body, status: refusal.status) }
     }

@@ -56,7 +56,7 @@ import Testing
     #expect(count == 40)
   }
 
-  @Test func tooLargeRequestsAreToldApart() throws {
+  @Test func tooLargeRequestsAreDistinguished() throws {
     let server = try EtcdServer()
     defer { server.end() }
     let client = server.client

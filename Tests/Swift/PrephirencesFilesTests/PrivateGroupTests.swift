@@ -37,7 +37,7 @@ struct PrivateGroupTests {
     #expect(!isAlone { $0.group = "alice:$6$salt$hash:1000:\n" })
   }
 
-  @Test func whatIsNotWholeIsNotBelieved() {
+  @Test func incompleteAnswersAreRefused() {
     #expect(!isAlone { $0.passwd = nil } && !isAlone { $0.group = nil })
     #expect(!isAlone { $0.group = "" } && !isAlone { $0.passwd = "root:x:0:0::/:/bin/sh" })
     #expect(

@@ -100,7 +100,7 @@ final class WritingTests {
     extendLifetime(lock)
   }
 
-  @Test func whatIsNoLeftoverStays() throws {
+  @Test func otherFilesStay() throws {
     try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: false)
     #expect(throws: FileError.self) { try PrivateFile.replace(path, writer("new")) }
     try PrivateFile.create(path, writer("new"))

@@ -73,7 +73,7 @@ struct RecordTests {
     #expect(preferences["theme"] as? String == "blue" && !preferences.hasObject(forKey: "size"))
   }
 
-  @Test func whatAColumnDoesNotTakeIsReported() {
+  @Test func refusedColumnValueIsReported() {
     preferences["unknown"] = 1
     #expect((preferences.lastError as? PreferencesError)?.code == .unknownKey)
     for (key, value) in [

@@ -83,7 +83,7 @@ struct PreferencesConfigurationTests {
       "passwordFile"
     ),
   ])
-  func whatCannotBeUsedIsNamed(_ text: String, _ name: String) throws {
+  func unusableSettingIsNamed(_ text: String, _ name: String) throws {
     try write(text)
     let error = failure { _ = try load() }
     #expect(error?.code == .invalidAddress)

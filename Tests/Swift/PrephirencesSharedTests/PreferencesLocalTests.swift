@@ -48,7 +48,7 @@ struct PreferencesLocalTests {
     #expect(try preferences.hasValue(for: port))
     try preferences.remove(port)
     #expect(preferences[port] == 80)
-    try preferences.updateObject(forKey: "list") { $0 = ["a"] }
+    try preferences.updateValue(forKey: "list") { $0 = ["a"] }
     #expect(preferences.stringArray(forKey: "list") == ["a"])
   }
 

@@ -37,7 +37,7 @@ struct PreferencesSharingTests {
     own.cancel()
   }
 
-  @Test func whatWasWrittenBeforeIsSentAtTheFirstContact() async throws {
+  @Test func earlierWritesAreSentAtTheFirstContact() async throws {
     let (one, two) = (try PreferencesMachine(), try PreferencesMachine())
     one.durable["only one"] = 1
     two.durable["only two"] = 2
@@ -76,7 +76,7 @@ struct PreferencesSharingTests {
     try lost.changes.wait { $0.contains { !$0.lostValues.isEmpty } }
     let value = try #require(lost.changes.all.flatMap(\.lostValues).first)
     #expect(value.key == "key")
-    #expect(value.localValue as? String == "lost" && value.sharedValue as? String == "won")
+    #expect(value.localValue == "lost" && value.sharedValue == "won")
     #expect(b["key"] as? String == "won")
     lost.observation.cancel()
   }
@@ -91,11 +91,11 @@ struct PreferencesSharingTests {
     let (deciding, mayDecide) = (Deliveries<Void>(), DispatchSemaphore(value: 0))
     let b = two.preferences { conflict in
       let hosts = conflict.values.flatMap {
-        ($0.local as? [String] ?? []) + ($0.shared as? [String] ?? [])
+        ($0.local?.object as? [String] ?? []) + ($0.shared?.object as? [String] ?? [])
       }
       deciding.append(())
       mayDecide.wait()
-      return .set([("hosts", hosts.sorted())])
+      return .set([("hosts", .array(hosts.sorted().map { .string($0) }))])
     }
     try deciding.wait { !$0.isEmpty }
     let changes = Deliveries<SharedPreferences.ExternalChange>()

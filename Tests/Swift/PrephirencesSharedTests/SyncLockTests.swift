@@ -24,7 +24,7 @@ struct SyncLockTests {
     #expect(try second.tryTake())
   }
 
-  @Test func removedFileIsMadeAnew() throws {
+  @Test func removedFileIsCreatedAgain() throws {
     let (first, second) = (SenderLock(besides: path), SenderLock(besides: path))
     #expect(try first.tryTake())
     #expect(try !second.tryTake())

@@ -49,11 +49,11 @@ struct SyncMachinesTests {
     #"{"name":"a","release":"1","contact":9223372036854775807,"unsent":0}"#,
     #"{"name":"a","release":"1","contact":1,"unsent":-1}"#, "", "[]",
   ])
-  func aRowThatNobodyCanReadIsNone(json: String) {
+  func unreadableRowIsIgnored(json: String) {
     #expect(MachineRow([1] + Array(json.utf8)) == nil)
   }
 
-  @Test func aRowOfANewerFormIsNone() throws {
+  @Test func rowOfANewerFormIsIgnored() throws {
     #expect(MachineRow([2] + (try MachineRow(name: "a").bytes().dropFirst())) == nil)
     #expect(MachineRow([]) == nil)
   }

@@ -108,7 +108,7 @@ struct SyncRecoveryTests {
     // Who has no copy cannot send it again.
     let direct = DirectStore(
       cluster: one.worker.core.client.configuration, layout: StoreLayout(prefix: prefix))
-    try direct.change { $0.storeObject("direct", forKey: "d") }
+    try direct.change { $0.storeValue("direct", forKey: "d") }
     for machine in [one, two] { try machine.waitFor("direct", "d") }
     try cluster.restoreSnapshot(path)
     for machine in [one, two] {

@@ -86,10 +86,10 @@ struct SyncRightsTests {
     // Without a copy, too.
     let store = DirectStore(
       cluster: some.worker.core.client.configuration, layout: StoreLayout(prefix: prefix))
-    try store.change { $0.storeObject("4", forKey: "mine") }
+    try store.change { $0.storeValue("4", forKey: "mine") }
     try writer.waitFor("4", "mine")
     #expect(throws: PreferencesError.self) {
-      try store.change { $0.storeObject("4", forKey: "other") }
+      try store.change { $0.storeValue("4", forKey: "other") }
     }
   }
 
@@ -148,7 +148,7 @@ struct SyncRightsTests {
     }
   }
 
-  @Test func fullEngineIsToldAndTriedAgain() throws {
+  @Test func fullEngineIsReportedAndRetried() throws {
     let cluster = try EtcdServer(arguments: ["--quota-backend-bytes", "1000000"])
     let one = try SyncMachine(cluster, prefix)
     try one.set("1", "key")

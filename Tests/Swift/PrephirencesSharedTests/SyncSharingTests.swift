@@ -15,7 +15,7 @@ struct SyncSharingTests {
 
   init() throws { cluster = try .any }
 
-  @Test func fileThatIsSharedAnewIsFollowed() throws {
+  @Test func fileThatIsSharedAgainIsFollowed() throws {
     let (one, two) = (try SyncMachine(cluster, prefix), try SyncMachine(cluster, prefix))
     try one.set("old", "key")
     try one.flush()

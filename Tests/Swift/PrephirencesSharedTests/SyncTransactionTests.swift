@@ -185,7 +185,7 @@ struct SyncTransactionTests {
   }
 
   /// The same number with other random bytes is the batch of another file.
-  @Test func sameNumberOfAnotherFileIsClone() {
+  @Test func sameNumberOfAnotherFileIsAClone() {
     var forged = Self.writerRow(5)
     forged[24] ^= 1
     let request = Self.request([])

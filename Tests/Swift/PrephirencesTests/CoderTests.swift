@@ -45,7 +45,7 @@ final class CodedModel: NSObject, NSCoding {
 
 @Suite("Coders")
 struct CoderTests {
-  @Test func whatIsEncodedIsDecoded() throws {
+  @Test func encodedValuesAreDecoded() throws {
     let model = CodedModel()
     model.integer = 42
     model.text = "text"

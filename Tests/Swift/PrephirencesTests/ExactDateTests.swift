@@ -29,7 +29,7 @@ struct ExactDateTests {
   }
 
   @Test(arguments: [1.75, 1.25, 2, 0, 2.125, 500])
-  func whatFoundationSetsIsRead(_ seconds: Double) throws {
+  func valuesSetByFoundationAreRead(_ seconds: Double) throws {
     let defaults = try #require(UserDefaults(suiteName: "dates-\(UUID().uuidString)"))
     defer { defaults.clearAll() }
     let date = Date(timeIntervalSinceReferenceDate: seconds)

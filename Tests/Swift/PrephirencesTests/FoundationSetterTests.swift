@@ -20,7 +20,7 @@ struct FoundationSetterTests {
     #expect(preference.value == 3.5)
   }
 
-  @Test func textOfArgumentsIsNoNumber() {
+  @Test func textOfArgumentsIsNotANumber() {
     let arguments: DictionaryPreferences = ["port": "abc"]
     let port: Preference<Int> = arguments <| "port"
     #expect(arguments.integer(forKey: "port") == 0 && port.value == nil)

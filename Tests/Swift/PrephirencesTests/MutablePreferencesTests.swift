@@ -87,7 +87,7 @@ struct MutablePreferencesTests {
     #expect(read[6] as? UUID == uuid)
   }
 
-  @Test func whatCannotBeArchivedChangesNothing() {
+  @Test func unarchivableValueChangesNothing() {
     let preferences = MinimalPreferences(["k": "old"])
     var deep: [Any] = []
     for _ in 0..<10_000 { deep = [deep] }
@@ -101,7 +101,7 @@ struct MutablePreferencesTests {
     }
   }
 
-  @Test func whatIsNoArchiveIsNil() {
+  @Test func dataThatIsNotAnArchiveIsNil() {
     let plist = try? PropertyListSerialization.data(
       fromPropertyList: ["a": 1], format: .binary, options: 0)
     for data in [Data(), Data("garbage".utf8), Data(count: 100), plist ?? Data()] {

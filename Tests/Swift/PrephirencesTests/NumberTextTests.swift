@@ -45,7 +45,7 @@ struct NumberTextTests {
 
   /// Foundation stops the process.
   @Test(arguments: ["😀", "😀5", "\u{1D7CF}"])
-  func otherPlanesAreNoNumbers(_ text: String) {
+  func otherPlanesAreNotNumbers(_ text: String) {
     let preferences = MinimalPreferences(["k": text])
     #expect(preferences.integer(forKey: "k") == 0)
     #expect(preferences.double(forKey: "k") == 0)

@@ -8,7 +8,7 @@ struct PlistFileTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test func whatIsNoRegularFileIsNotReplaced() throws {
+  @Test func otherFilesAreNotReplaced() throws {
     #expect(mkfifo(folder("pipe"), 0o600) == 0)
     for path in [".", "..", "/", "", folder.path, folder("pipe"), "/dev/null"] {
       let plist = Plist(["a": 1], filePath: path)

@@ -111,7 +111,7 @@ struct PlistTests {
   }
 
   @Test(arguments: [true, false])
-  func whatCannotBeWrittenIsRefused(_ immediately: Bool) throws {
+  func unwritableValueIsRefused(_ immediately: Bool) throws {
     enum Theme: String { case dark }
     let plist = try Plist(openingFile: path)
     plist.writeImmediately = immediately

@@ -84,7 +84,7 @@ struct PropertyListWriterTests {
     #expect(read as? NSDictionary == keys as NSDictionary)
   }
 
-  @Test func whatFoundationWouldLoseIsKept() throws {
+  @Test func valuesThatFoundationLosesAreKept() throws {
     let data = try PropertyListWriter.data(
       of: .array([.double(-0.0), .string("a\r\nb")]), format: .xml)
     let text = String(decoding: data, as: UTF8.self)
@@ -93,7 +93,7 @@ struct PropertyListWriterTests {
     #expect((read[0] as? Double)?.sign == .minus && read[1] as? String == "a\r\nb")
   }
 
-  @Test func whatIsNoListIsRefused() {
+  @Test func otherTextIsRefused() {
     var deep = PreferenceValue.string("x")
     for _ in 0..<1000 { deep = .array([deep]) }
     let roots: [PreferenceValue] = [

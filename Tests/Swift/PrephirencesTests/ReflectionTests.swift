@@ -80,7 +80,7 @@ struct KVCPreferencesTests {
     #expect(person.city.name == "Rome" && preferences["city.name"] as? String == "Rome")
   }
 
-  @Test func whatCannotBeSetIsReported() {
+  @Test func unsettableValueIsReported() {
     let person = Person()
     let preferences = MutableKVCPreferences(person, [\.color, \.age, \.fixed])
     let cases: [(String, Any?, PreferencesError.Code)] = [

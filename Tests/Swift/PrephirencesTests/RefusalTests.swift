@@ -133,7 +133,7 @@ struct RefusalTests {
     #expect(preferences.integer(forKey: "k") == 1 && preferences.bool(forKey: "k"))
   }
 
-  @Test func whatToDoIsSaid() throws {
+  @Test func recoveryIsGiven() throws {
     let plist: Plist = [:]
     let said: [(Any, String?)] = [
       (Mode.on, "set its rawValue"), (NSObject(), nil), (["a": Set<[String]>([[]])], "encodable"),

@@ -50,7 +50,7 @@ struct TransformationTests {
     #expect(!store.hasObject(forKey: "k"))
   }
 
-  @Test func whatCannotBeArchivedChangesNothing() {
+  @Test func unarchivableValueChangesNothing() {
     store["text", .archive] = Point()
     #expect(store["text"] as? String == "old")
     #expect(store["text", .archive] == nil)

@@ -43,7 +43,7 @@ struct PayloadTests {
     #expect(values["d"] as? Date == date && values["x"] as? Data == Data([1]))
   }
 
-  @Test func whatNoPropertyListHasIsMalformed() {
+  @Test func unsupportedPropertyListIsMalformed() {
     // A dictionary with one key: a set of one text, on which Foundation's reader stops the process.
     let set: [UInt8] = [0xD1, 1, 2, 0x51, 0x61, 0xC1, 1]
     // The same with a reference of an archive.

@@ -99,7 +99,7 @@ private final class LockedPreferences: FalliblePreferencesType {
     #expect(!message.contains("hunter2"))
   }
 
-  @Test func garbageIsNoArchive() {
+  @Test func garbageIsNotAnArchive() {
     let defaults = makeAdapter()
     defaults.defaults.setPreference(Data([1, 2, 3]), forKey: "badge")
     #expect(defaults.badge == nil)

@@ -55,8 +55,8 @@ struct CommonOptions: QuickArguments {
 
   @Flag(
     help: .init(
-      "Accept such files even if everybody can read them, and make them where a medium has no modes; "
-        + "see also KEYCHAIN_ALLOW_READ"))
+      "Accept such files even if everybody can read them, and make them where a medium has no "
+        + "modes; see also KEYCHAIN_ALLOW_READ"))
   var allowOthersRead = false
 
   mutating func read(_ line: inout QuickLine) throws {
@@ -74,8 +74,8 @@ struct CommonOptions: QuickArguments {
     allowOthersRead = try line.flag("allow-others-read")
   }
 
-  /// Whether only errors and questions are written: by the option, or by the variable for those whose
-  /// client passes no options on.
+  /// Whether to write only errors and questions: by the option, or by the variable if the client
+  /// passes no options.
   func isQuiet(in environment: EnvironmentVariables) -> Bool { quiet || environment.asksForQuiet }
 
   /// Who may read files with passphrases and keys; `nil` if no option is given.
@@ -105,7 +105,7 @@ struct CommonOptions: QuickArguments {
     }
   }
 
-  /// Returns the given source; if there is one, no other is tried.
+  /// Returns the given source, or `nil`; if there is one, no other is tried.
   func unlockSource(by deadline: Deadline?) throws -> UnlockSource? {
     if let passphraseFd {
       let descriptor = try PassphraseDescriptor(
@@ -131,18 +131,17 @@ struct CommonOptions: QuickArguments {
 }
 
 extension EnvironmentVariables {
-  /// Whether only errors and questions are written; also a value that is no text says so.
+  /// Whether to write only errors and questions; any value, even one that is not text, says so.
   var asksForQuiet: Bool { isSet("KEYCHAIN_QUIET") }
 }
 
-/// The options that choose where credentials are kept.
-struct StoreOptions: QuickArguments {
+struct StoreChoiceOptions: QuickArguments {
   @Option(
     help: .init(
       "Where credentials are kept: vault, secret-service (the desktop keyring), or auto, each "
         + "service's own",
       valueName: "kind"),
-    completion: .list(StoreChoice.allCases.map(\.rawValue)), transform: StoreOptions.choice)
+    completion: .list(StoreChoice.allCases.map(\.rawValue)), transform: StoreChoiceOptions.choice)
   var store: StoreChoice?
 
   @Option(
@@ -154,7 +153,7 @@ struct StoreOptions: QuickArguments {
   var sessionOnly = false
 
   mutating func read(_ line: inout QuickLine) throws {
-    store = try line.option("store", as: StoreOptions.choice)
+    store = try line.option("store", as: StoreChoiceOptions.choice)
     collection = try line.option("collection")
     sessionOnly = try line.flag("session-only")
   }
@@ -173,7 +172,7 @@ struct StoreOptions: QuickArguments {
 
   private var namesCollection: Bool { collection != nil || sessionOnly }
 
-  /// The store that the options choose; a collection belongs to the desktop keyring.
+  /// The store that the options choose; a collection is always of the desktop keyring.
   var choice: StoreChoice? { store ?? (namesCollection ? .secretService : nil) }
 
   /// The collection for new credentials, or for all if the desktop keyring was chosen.
@@ -189,9 +188,8 @@ struct StoreOptions: QuickArguments {
   }
 }
 
-/// What is given as the name of a server.
 enum HostName {
-  /// Whether a name has a scheme or a port as well.
+  /// Whether a server's name also has a scheme or a port.
   ///
   /// Clients send these apart from the host, so with a protocol no client would find the name. An
   /// IPv6 address has colons, too.

@@ -79,7 +79,7 @@ struct CredentialOptions: QuickArguments {
   var hint: String? {
     guard let seconds = expires?.date()?.timeIntervalSinceNow.rounded(.up) else { return nil }
     guard seconds > 0 else { return CredentialOptions.alreadyExpired }
-    // A month was meant, perhaps.
+    // The person may have meant months.
     return seconds < 3600 ? CredentialOptions.expiresSoon(.seconds(seconds)) : nil
   }
 
@@ -113,7 +113,7 @@ enum Expiry: Hashable, Sendable {
   /// Never.
   case never
 
-  /// Reads a date, a duration or `never`.
+  /// Parses a date, a duration or `never`.
   init(parsing text: String) throws {
     if text == "never" {
       self = .never
@@ -141,7 +141,7 @@ struct AttributePair: Hashable, Sendable {
   let name: String
   let value: String
 
-  /// Reads a pair; the first equals sign ends the name.
+  /// Parses a pair; the first equals sign ends the name.
   init(parsing text: String) throws {
     let parts = text.utf8.split(
       separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
@@ -154,7 +154,7 @@ struct AttributePair: Hashable, Sendable {
 }
 
 extension CredentialAttributes {
-  /// The attributes of pairs; the last of equal names wins.
+  /// Creates attributes; of equal names, the last wins.
   init(_ pairs: [AttributePair]) {
     self.init()
     for pair in pairs { self[pair.name] = pair.value }
@@ -163,11 +163,11 @@ extension CredentialAttributes {
 
 /// What a member of a shared vault may do, as an argument.
 ///
-/// Programs depend on these words, so they are independent of names in the code.
+/// Programs depend on these words, so they don't follow names in the code.
 enum SharedGrant: String, ExpressibleByArgument, CaseIterable {
   case administer, write, read
 
-  /// Creates the word for a grant; `nil` for one that no member of a shared vault has.
+  /// The word for a grant; `nil` if no member of a shared vault can have it.
   init?(_ grant: SlotGrant) {
     switch grant {
     case .administers: self = .administer

@@ -9,7 +9,8 @@ struct ItemOptions: QuickArguments {
   @Option(
     name: .shortAndLong, parsing: .unconditional,
     help: .init(
-      "What the credential is for; '\(KeychainCommandContext.current.defaultService)' where one must be named",
+      "What the credential is for; '\(KeychainCommandContext.current.defaultService)' where one "
+        + "must be named",
       valueName: "name"),
     completion: .services)
   var service: String?
@@ -84,21 +85,21 @@ struct ItemOptions: QuickArguments {
     return CredentialIdentity(.internetPassword(password), accessGroup: group)
   }
 
-  /// Returns the search for the given names; without an access group, in the unnamed one.
+  /// Returns a search for the given names; without an access group, in the unnamed one.
   func query(account: String?, attributes: CredentialAttributes = [:]) -> CredentialQuery {
     CredentialQuery(
       accessGroup: accessGroup ?? "", service: service, server: server, protocol: protocolName,
       port: port, path: path, account: account, attributes: attributes)
   }
 
-  /// Returns whether a credential has the given names that a search does not compare.
+  /// Whether a credential has those given names that a search does not compare.
   func matchesDetails(of credential: Credential) -> Bool {
     guard case .internetPassword(let password) = credential.identity.kind else { return true }
     return securityDomain.map(password.securityDomain.hasSameBytes) ?? true
       && authenticationType.map(password.authenticationType.hasSameBytes) ?? true
   }
 
-  /// Whether the options may mean an internet password that has more names.
+  /// Whether the options may mean an internet password with more names.
   var leavesNamesOpen: Bool {
     server != nil
       && (port == nil || [protocolName, path, securityDomain, authenticationType].contains(nil))
@@ -107,12 +108,13 @@ struct ItemOptions: QuickArguments {
 
 /// Whether a command without a service concerns all credentials of the user.
 ///
-/// A host with its own service shows only that one: its users don't expect credentials of other
-/// programs.
+/// A host with its own service shows only that one, because its users don't expect credentials of
+/// other programs.
 struct ServiceScopeOptions: QuickArguments {
   @Flag(
     help: .init(
-      "Look at every service and server, not at '\(KeychainCommandContext.current.defaultService)' alone",
+      "Look at every service and server, not at '\(KeychainCommandContext.current.defaultService)' "
+        + "alone",
       visibility: KeychainCommandContext.current.ownService == nil ? .hidden : .default))
   var allServices = false
 
@@ -125,7 +127,7 @@ struct ServiceScopeOptions: QuickArguments {
     allServices ? query : KeychainCommandContext.current.narrow(query)
   }
 
-  /// Checks that no service is given together with the option for all.
+  /// Refuses a service together with the option for all services.
   func check(isServiceNamed isNamed: Bool) throws {
     if allServices && isNamed { throw ValidationError(UsageText.allOrNamedServices) }
   }
@@ -157,7 +159,6 @@ struct ListFilterOptions: ParsableArguments {
     return expiringWithin.map { now.addingTimeInterval($0 / .seconds(1)) }
   }
 
-  /// Returns the selected credentials, in the order of the list.
   func selection(of credentials: [Credential], now: Date = Date()) -> [Credential] {
     guard let limit = limit(from: now) else { return credentials }
     // Sorting is stable: credentials that expire at the same time keep their order.
@@ -174,8 +175,8 @@ struct ListFilterOptions: ParsableArguments {
 }
 
 extension NamePattern {
-  /// Returns whether a name of a credential matches: the account, the label, and the service or
-  /// server unless the search has one.
+  /// Whether a name of a credential matches: the account, the label, and, unless the search has
+  /// one, the service or server.
   func matches(_ credential: Credential, foundBy query: CredentialQuery) -> Bool {
     var names = [credential.identity.account, credential.label].compactMap(\.self)
     if query.service == nil && query.server == nil {

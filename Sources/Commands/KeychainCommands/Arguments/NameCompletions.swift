@@ -8,19 +8,19 @@ internal import PrephirencesSystem
 
 /// The names that a shell can offer for a command line.
 ///
-/// Nothing is unlocked, asked, started or reported: names that cannot be read in this way, or take
-/// too long, are not offered.
+/// Nothing is unlocked, asked, started or reported. Names that would need this, or take too long,
+/// are left out.
 struct NameCompletions {
   let line: CompletionLine
   let context: KeychainCommandContext
   let environment: EnvironmentVariables
 
-  /// The services that have credentials, in the given access group if there is one.
+  /// The services that have credentials, limited to a given access group.
   var services: [String] {
     Self.distinct(found(CredentialQuery(accessGroup: group)).compactMap(Self.service(of:)))
   }
 
-  /// The servers that have internet passwords, in the given access group if there is one.
+  /// The servers that have internet passwords, limited to a given access group.
   var servers: [String] {
     let names = found(CredentialQuery(accessGroup: group)).compactMap { identity -> String? in
       guard case .internetPassword(let password) = identity.kind else { return nil }
@@ -29,16 +29,16 @@ struct NameCompletions {
     return Self.distinct(names)
   }
 
-  /// The access groups, except the unnamed one; those of the given service or server if there is
-  /// one.
+  /// The access groups, except the unnamed one, limited to a given service or server.
   var accessGroups: [String] {
     let query = CredentialQuery(service: service, server: server)
     return Self.distinct(found(query).map(\.accessGroup).filter { !$0.isEmpty })
   }
 
-  /// The accounts of the given service or server, otherwise of the default service.
+  /// The accounts of the given service or server, or else of the default service.
   ///
-  /// If no account of the default service begins with what was typed, those of every service.
+  /// If no account of the default service begins with the typed text, these are the accounts of all
+  /// services.
   var accounts: [String] {
     let group = line.has("--all-groups") ? nil : group ?? ""
     let isOfAll = line.has("--all-services")
@@ -56,7 +56,7 @@ struct NameCompletions {
   /// References to the secrets; a host that searches only its own service does not offer others.
   var references: [String] {
     let all = found(context.narrow(CredentialQuery())).map { CredentialReference($0) }
-    // Some names, such as one with a control character, have no reference.
+    // Some names, for example with a control character, have no reference.
     return Self.distinct(
       all.filter { (try? CredentialReference($0.description)) == $0 }.map(\.description))
   }
@@ -94,7 +94,6 @@ struct NameCompletions {
   }
 }
 
-// The stores that are searched for names.
 extension NameCompletions {
   /// Completion must answer at once.
   private static let timeout: Duration = .milliseconds(500)
@@ -107,7 +106,7 @@ extension NameCompletions {
     "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
   ]
 
-  /// The stores, which neither ask nor report anything.
+  /// Stores that neither ask nor report anything.
   var stores: AutomaticStore {
     let variables = Self.variables.map { ($0, environment.text($0)) }
     let path = line.value(of: "--vault").map(expanded)
@@ -124,8 +123,8 @@ extension NameCompletions {
         vault: vault, secretService: SecretServiceStore.Configuration(deadline: Self.timeout)))
   }
 
-  /// The places to search: the vault, and the desktop keyring if services use it, it is running,
-  /// and it is unlocked.
+  /// The places to search: the vault, and the desktop keyring if services use it and it is running
+  /// and unlocked.
   var places: [StorePlace] {
     let choice = line.value(of: "--store") ?? environment.text("KEYCHAIN_STORE")
     if line.value(of: "--vault") != nil || choice == StoreChoice.vault.rawValue { return [.vault] }
@@ -159,19 +158,16 @@ extension NameCompletions {
   }
 }
 
-/// The names that the shell offers, which are read without unlocking anything.
+/// Names that are read without unlocking anything.
 extension CompletionKind {
   static var services: Self { .names { $0.services } }
 
-  /// The servers that have internet passwords.
   static var servers: Self { .names { $0.servers } }
 
-  /// The accounts of the service or server that the line names.
   static var accounts: Self { .names { $0.accounts } }
 
   static var references: Self { .names { $0.references } }
 
-  /// The access groups, except the unnamed one.
   static var accessGroups: Self { .names { $0.accessGroups } }
 
   static var vaultSlots: Self { .names { $0.slotNumbers { _ in true } } }

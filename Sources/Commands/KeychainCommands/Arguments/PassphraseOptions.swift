@@ -4,17 +4,17 @@ internal import KeychainSecrets
 internal import KeychainVault
 internal import PrephirencesSystem
 
-/// A passphrase that options give, by a descriptor or by a file.
+/// A passphrase from a descriptor or a file.
 struct PassphraseSource {
   let descriptor: Int32?
   let file: String?
 
-  /// The option for the descriptor without its end, such as `--new-passphrase`.
+  /// The common part of the options, such as `--new-passphrase`.
   let option: String
 
   var isGiven: Bool { descriptor != nil || file != nil }
 
-  /// Checks that one of the options is given at most.
+  /// Checks that at most one of the options is given.
   func validate() throws {
     guard descriptor == nil || file == nil else {
       throw ValidationError("only one of \(option)-fd and \(option)-file can be given")
@@ -24,7 +24,7 @@ struct PassphraseSource {
     }
   }
 
-  // `nil` if no option is given. The vault's configuration determines who may read the file.
+  // Returns `nil` if no option is given. The vault's configuration decides who may read the file.
   func passphrase(
     readers: SecretFileReaders, by deadline: Deadline?
   ) throws(KeychainError) -> SecretBytes? {
@@ -38,7 +38,7 @@ struct PassphraseSource {
   }
 }
 
-/// The source of a new passphrase of the vault, which is not the one that unlocks it.
+/// The source of the vault's new passphrase, not of the one that unlocks it.
 struct NewPassphraseOptions: ParsableArguments {
   @Option(help: .init("Read the new passphrase from a file descriptor", valueName: "number"))
   var newPassphraseFd: Int32?
@@ -57,7 +57,7 @@ struct NewPassphraseOptions: ParsableArguments {
   func validate() throws { try source.validate() }
 }
 
-/// The source of an export's passphrase, which is not the one that unlocks the vault.
+/// The source of an export's passphrase, not of the one that unlocks the vault.
 struct ExportPassphraseOptions: ParsableArguments {
   @Option(
     help: .init("Read the passphrase of the export from a file descriptor", valueName: "number"))
@@ -84,7 +84,7 @@ struct ExportPassphraseOptions: ParsableArguments {
   }
 }
 
-/// The key file that will open the vault, which is not the one that unlocks it now.
+/// The key file that will open the vault, not the one that unlocks it now.
 struct NewKeyFileOptions: ParsableArguments {
   @Option(
     help: .init("Create a key file, and let it open the vault", valueName: "path"),
@@ -106,7 +106,7 @@ struct NewKeyFileOptions: ParsableArguments {
 
   /// Calls `body` with the path of the key file.
   ///
-  /// A new key file is created first, and removed again if `body` surely changed nothing.
+  /// A new key file is created first. It is removed again if `body` certainly changed nothing.
   func withKeyFile<Result>(
     readers: SecretFileReaders, _ body: (String?) throws -> Result
   ) throws -> Result {
@@ -122,7 +122,6 @@ struct NewKeyFileOptions: ParsableArguments {
 }
 
 extension VaultRecipient {
-  /// Reads an argument.
   init(argument text: String) throws {
     do throws(KeychainError) {
       self = try VaultRecipient(text: text)

@@ -9,23 +9,22 @@ protocol KeychainSubcommand: PackageCommand {
   var common: CommonOptions { get }
 
   /// The options that choose the store; `nil` for commands that work only with the vault.
-  var storeOptions: StoreOptions? { get }
+  var storeOptions: StoreChoiceOptions? { get }
 
   /// Whether the command concerns only the vault, whatever store is chosen.
   var isOfVaultOnly: Bool { get }
 
-  /// Whom the command may ask, and until when.
+  /// Who may be asked, and until when.
   func asking(in environment: EnvironmentVariables) -> Asking
 
-  /// Does the work.
   func perform(in session: Session) throws
 
-  /// Answers the program that called the command, before the failure is reported to the person.
+  /// Answers the calling program, before the failure is reported to the person.
   func reply(to failure: KeychainError, on output: CommandOutput) throws
 }
 
 extension KeychainSubcommand {
-  var storeOptions: StoreOptions? { nil }
+  var storeOptions: StoreChoiceOptions? { nil }
 
   var isOfVaultOnly: Bool { storeOptions == nil }
 
@@ -53,7 +52,7 @@ extension KeychainSubcommand {
     message == UsageText.secretFromArgument
   }
 
-  /// Does the work, and reports a failure under the host's name.
+  /// Performs the command, and reports a failure under the host's name.
   ///
   /// Only the exit code is thrown, so a host's argument parser adds no second message.
   func run() throws {
@@ -70,7 +69,7 @@ extension KeychainSubcommand {
     }
   }
 
-  /// Calls `body` with what surrounds the command, and reports a failure under the host's name.
+  /// Calls `body` with the context and the host, and reports a failure under the host's name.
   func reportFailures(_ body: (KeychainCommandContext, CommandHost) throws -> Void) throws {
     let (context, host) = (KeychainCommandContext.current, CommandHost.current)
     try reportFailures(
@@ -78,8 +77,8 @@ extension KeychainSubcommand {
     ) { try body(context, host) }
   }
 
-  /// Calls `body` with a session of the command's options; failures of what lies below become those of the
-  /// keychain here.
+  /// Calls `body` with a session of the command's options, and converts failures of lower levels
+  /// into those of the keychain.
   func withSession<Result>(
     _ context: KeychainCommandContext, _ host: CommandHost, _ body: (Session) throws -> Result
   ) throws -> Result {
@@ -87,7 +86,7 @@ extension KeychainSubcommand {
       let session = try Session(
         common, stores: storeOptions, context: context,
         asking: asking(in: host.environment), host: host)
-      // Before a failure is reported, and before a host continues.
+      // Closed before a failure is reported, and before a host continues.
       defer { session.prompt?.close() }
       return try body(session)
     } catch {
@@ -98,19 +97,18 @@ extension KeychainSubcommand {
 
 /// A command whose options choose the store.
 protocol StoreSubcommand: KeychainSubcommand {
-  var stores: StoreOptions { get }
+  var stores: StoreChoiceOptions { get }
 }
 
 extension StoreSubcommand {
-  var storeOptions: StoreOptions? { stores }
+  var storeOptions: StoreChoiceOptions? { stores }
 }
 
 /// A command that only groups subcommands.
 ///
-/// Without a subcommand it fails: a script whose line was cut off must not mistake the help for
+/// It fails without a subcommand: a script with a truncated line must not mistake the help for
 /// success.
 protocol KeychainCommandGroup: DocumentedCommand {
-  /// The words after those that run the keychain's commands.
   static var groupWords: [String] { get }
 }
 
@@ -121,7 +119,7 @@ extension KeychainCommandGroup {
 
   func run() throws { try requireCommand() }
 
-  /// Reports that a command is missing, and fails.
+  /// Reports that a subcommand is missing, and fails.
   func requireCommand() throws {
     let context = KeychainCommandContext.current
     CommandHost.current.interface(context.hostName)

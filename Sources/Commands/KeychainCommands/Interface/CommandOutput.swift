@@ -6,11 +6,11 @@ internal import KeychainVault
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// Standard output, with failures as those of the keychain.
+/// Standard output, whose failures become those of the keychain.
 struct CommandOutput {
   let stream: StandardStream
 
-  /// How long to wait for a program that reads the output; `nil` for as long as it takes.
+  /// How long to wait for a program that reads the output; `nil` for no limit.
   let deadline: Deadline?
 
   init(_ stream: StandardStream, by deadline: Deadline? = nil) {
@@ -24,23 +24,21 @@ struct CommandOutput {
     try write(Array(text.utf8).span.bytes, by: deadline)
   }
 
-  /// Writes a secret without making a string of it.
+  /// Writes a secret without creating a string of it.
   func write(_ secret: borrowing SecretBytes) throws {
     try stream.checkOpen()
     if let deadline {
       return try secret.withBytes { bytes in try write(bytes, by: deadline) }
     }
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       try secret.write(toFileDescriptor: stream.descriptor)
     } catch {
-      throw CommandLineError.outputFailed(errno: error.systemError)
+      throw CommandLineError.outputFailed(errno: error.systemError ?? EIO)
     }
   }
 
-  /// Writes a value as JSON.
   func write(json value: some JSONConvertible) throws { try write(Self.json(value)) }
 
-  /// Writes names with their values.
   func write(facts: [(String, String)]) throws {
     try write(FactLines.text(facts, within: stream.width))
   }
@@ -50,7 +48,7 @@ struct CommandOutput {
     try write(stream.isTerminal ? table.columns(within: stream.width) : table.lines)
   }
 
-  /// Writes bytes in pieces that don't block once a pipe can take some.
+  /// Writes bytes in pieces that don't block once a pipe has space.
   private func write(_ bytes: RawSpan, by deadline: Deadline) throws {
     var offset = 0
     while offset < bytes.byteCount {
@@ -70,19 +68,18 @@ struct CommandOutput {
 
   /// Returns a value as JSON, with a newline at the end.
   ///
-  /// Characters that control a terminal or are invisible are always escaped, because a file or a pipe may
-  /// be shown on a terminal later.
+  /// Characters that control a terminal or are invisible are always escaped, because a file or a
+  /// pipe may be shown on a terminal later.
   static func json(_ value: some JSONConvertible) -> String {
     value.json.linesOfFoundation.visibleInJSON + "\n"
   }
 }
 
-/// What is printed as JSON.
 protocol JSONConvertible {
   var json: JSONValue { get }
 }
 
-/// The members of an object of JSON; those without a value are left out.
+/// The members of a JSON object; members without a value are left out.
 typealias JSONMembers = [(name: String, value: (any JSONConvertible)?)]
 
 extension JSONValue: JSONConvertible {
@@ -184,17 +181,16 @@ extension KeychainError {
 }
 
 extension KeychainError {
-  /// Returns a failure of what lies below the commands as one of the keychain.
+  /// Converts a failure of lower levels into one of the keychain.
   ///
-  /// Others stay as they are, as do those of a command that could not be started, whose exit codes the
-  /// keychain does not have.
+  /// Other errors stay, as do failures to start a command, whose exit codes the keychain does not
+  /// have.
   static func converted(_ error: any Error) -> any Error {
     switch error {
     case let error as CommandLineError
     where [ExitCodes.notStarted, ExitCodes.commandNotFound].contains(error.exitCode):
       error
     case let error as CommandLineError: KeychainError(error)
-    case let error as SecretsError: KeychainError(error)
     case let error as FileError: KeychainError(error)
     default: error
     }
@@ -237,15 +233,10 @@ extension KeychainError: CommandFailure {
   package var exitCode: Int32 { ExitCodes.code(for: code) }
 
   package var hint: String? { recovery?.commandText }
-
-  package var systemError: Int32? {
-    guard case .system(let errno)? = underlying else { return nil }
-    return errno
-  }
 }
 
 extension ExitCodes {
-  /// Returns the exit code of a failure; unknown codes count as other failures.
+  /// Returns the exit code of a failure; an unknown code counts as another failure.
   static func code(for failure: KeychainError.Code) -> Int32 {
     table[failure] ?? otherFailure
   }

@@ -5,14 +5,12 @@ internal import KeychainVault
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// The text of a recovery with actions as commands, under the host's name.
 extension KeychainError.Recovery {
-  /// The text, with actions as commands and options.
   var commandText: String { text(naming: \.commandText) }
 }
 
 extension UserInterface {
-  /// Reports a notice, and what to do about it, with actions as commands and options.
+  /// Reports a notice and its recovery, with actions as commands and options.
   func report(_ notice: Notice) {
     say(notice.message)
     if let recovery = notice.recovery { hint(recovery.commandText) }
@@ -76,7 +74,7 @@ extension KeychainError.Recovery.Action {
     "'\(KeychainCommandContext.current.commandPath) \(words)'"
   }
 
-  /// Returns the words of a command that name a credential, with its account at the end.
+  /// Returns the options that name a credential, and its account at the end.
   private static func options(
     naming identity: CredentialIdentity, ofOtherProgram isOfOtherProgram: Bool
   ) -> String {
@@ -109,7 +107,7 @@ extension KeychainError.Recovery.Action {
 }
 
 extension CredentialIdentity {
-  /// The words of the options that name it, without its account.
+  /// The options that name it, without its account.
   var options: [String] {
     var options: [(name: String, value: String)]
     switch kind {
@@ -123,7 +121,7 @@ extension CredentialIdentity {
       ]
     }
     options.append(("access-group", accessGroup))
-    // An empty service is not the one that is meant without the option.
+    // An empty service is not the default one.
     return options.enumerated().filter { $0.offset == 0 || !$0.element.value.isEmpty }
       .flatMap { _, option in
         option.value.hasPrefix("-")
@@ -132,7 +130,6 @@ extension CredentialIdentity {
   }
 }
 
-/// The texts about the two stores and their contents.
 enum StoreText {
   static func name(of place: StorePlace) -> String {
     switch place {
@@ -146,13 +143,13 @@ enum StoreText {
   static let onlyOfVault =
     "KEYCHAIN_STORE=secret-service concerns credentials; this is about the vault"
 
-  /// Returns what to do about unreadable records of stores; without the device key, no record is
+  /// Explains how to find the store of unreadable records; without the device key, no record is
   /// readable.
   static func findingTheStore(hasDeviceKey: Bool) -> KeychainError.Recovery {
     hasDeviceKey ? .nameStoreAndRemoveRecord : .nameStoreOrRestoreDeviceKey
   }
 
-  /// Returns what to do if the chosen store is not the one that a service has.
+  /// Explains what to do if a service uses another store than the chosen one.
   static func lookingElsewhere(_ place: StorePlace) -> String {
     "this service has its credentials in the \(name(of: place)); without the choice of a store, "
       + "that is where they are looked for"
@@ -162,19 +159,19 @@ enum StoreText {
     "the desktop keyring is not searched, as no service has its credentials there; "
     + "--store secret-service searches it"
 
-  /// Returns what a file of the vault's credentials does not contain.
+  /// Reports what a file of the vault's credentials does not contain.
   static func leftInKeyring(_ credentials: Int, _ serviceCount: Int) -> String {
     "\(Words.counted(credentials, "credential")) of \(Words.counted(serviceCount, "service")) "
       + "\(Words.are(credentials)) kept in the desktop keyring, and not in this file"
   }
 
-  /// Returns the same if the credentials cannot be counted.
+  /// Reports the same if the credentials cannot be counted.
   static func leftUncounted(_ serviceCount: Int, _ failure: KeychainError) -> String {
-    "what \(Words.counted(serviceCount, "service")) \(serviceCount == 1 ? "has" : "have") in the desktop keyring is "
-      + "not in this file, and could not be counted: \(failure.message)"
+    "what \(Words.counted(serviceCount, "service")) \(serviceCount == 1 ? "has" : "have") in the "
+      + "desktop keyring is not in this file, and could not be counted: \(failure.message)"
   }
 
-  /// Returns how to move credentials of a service or server, or all, from the desktop keyring to
+  /// Explains how to move credentials of a service or server, or all, from the desktop keyring to
   /// the vault.
   static func movingOutOfKeyring(_ service: ServiceName?) -> String {
     "'\(KeychainCommandContext.current.commandPath) migrate --from secret-service --to vault"
@@ -186,8 +183,7 @@ enum UnlockText {
   /// How to open a vault that `unlock` cannot keep open.
   static var unlockingEachTime: String { KeychainError.Recovery.giveKeyEachTime.commandText }
 
-  /// Returns how to open a locked vault that has these slots: with `unlock` if that can keep it
-  /// open.
+  /// Explains how to open a vault with these slots: with `unlock` if that can keep it open.
   ///
   /// Without a key file, `unlock` asks for a passphrase.
   static func howToUnlock(_ slots: [VaultSlot]) -> KeychainError.Recovery {
@@ -197,7 +193,7 @@ enum UnlockText {
       ? "run \(.unlockWithKeyFile)" : .unlock
   }
 
-  /// Returns how to see what is locked, in the stores that were searched.
+  /// Explains how to see what is locked in the searched stores.
   static func unlockToSee(
     _ places: Set<StorePlace>, in stores: AutomaticStore
   ) -> KeychainError.Recovery {
@@ -209,7 +205,6 @@ enum UnlockText {
   }
 }
 
-/// The questions to a person.
 enum Questions {
   enum Subject {
     case secret(CredentialIdentity)

@@ -11,7 +11,7 @@ public struct KeychainCommandContext: Sendable {
   /// The name in messages, such as `mytool`.
   public var hostName: String
 
-  /// The words that run the commands, such as `mytool keychain`; help and hints use them.
+  /// The words that run the commands, such as `mytool keychain`, for help and hints.
   public var commandPath: String
 
   /// The service of a credential if none is given.
@@ -20,20 +20,20 @@ public struct KeychainCommandContext: Sendable {
   /// unless other services are given or `--all-services` is used.
   public var defaultService: String
 
-  /// The path of the vault if neither `--vault` nor `KEYCHAIN_VAULT` gives one; `nil` for the usual
-  /// one, which the user's programs share.
+  /// The path of the vault if neither `--vault` nor `KEYCHAIN_VAULT` gives one; `nil` for the
+  /// default one, which the user's programs share.
   public var defaultVault: String?
 
-  /// The store over which the commands run; `nil` for the built-in ones, as options and the
-  /// environment choose.
+  /// The store that the commands use; `nil` for the built-in ones, chosen by options and the
+  /// environment.
   var store: (any CredentialStore)?
 
-  /// Returns whom the commands ask, until a deadline; `nil` if nobody can be asked.
+  /// Returns who can be asked until a deadline, or `nil` if nobody can.
   var prompt: @Sendable (Deadline?) -> (any Prompt)? = { deadline in
     TerminalPrompt.isUsable ? TerminalPrompt(deadline: deadline) : nil
   }
 
-  /// The host's own service; `nil` if the commands are for every service.
+  /// The host's own service, or `nil` if the commands are for all services.
   var ownService: String? {
     defaultService.hasSameBytes(as: Self.sharedService) ? nil : defaultService
   }
@@ -46,8 +46,8 @@ public struct KeychainCommandContext: Sendable {
     return narrowed
   }
 
-  /// Returns the option with which a command of the host reaches a service or server, after a
-  /// space; `nil` for all services.
+  /// Returns the option that a hint needs to reach a service or server, after a space; `nil` means
+  /// all services.
   func scopeOption(reaching service: ServiceName? = nil) -> String {
     guard let ownService else { return "" }
     let own = ServiceName(.service, ownService)
@@ -63,7 +63,7 @@ public struct KeychainCommandContext: Sendable {
   ///   - hostName: The name in messages; `nil` for the name of the program.
   ///   - commandPath: The words that run the commands; `nil` for the host's name and `keychain`.
   ///   - defaultService: The service of a credential if none is given.
-  ///   - defaultVault: The path of the vault if none is given; `nil` for the usual one.
+  ///   - defaultVault: The path of the vault if none is given; `nil` for the default one.
   public init(
     hostName: String? = nil, commandPath: String? = nil, defaultService: String = "default",
     defaultVault: String? = nil
@@ -88,15 +88,15 @@ extension ParsableCommand {
 
   /// Returns the usage line of a command, for its help.
   ///
-  /// If a command has at most a dozen options, the parser's own line lists all of them, over many
-  /// lines. A test compares the words with the arguments.
+  /// The parser's own line lists up to a dozen options, over many lines. A test compares the words
+  /// with the arguments.
   static func usage(_ words: String) -> String { "\(keychainPath) \(words)" }
 }
 
-/// A program that a client runs by a name of its own, and the command that answers it.
+/// A program that a client runs under its own name, and the command that answers it.
 ///
-/// A client such as docker runs `docker-credential-NAME` from `PATH`, without further words. A link
-/// of that name that leads to the host runs the host's command.
+/// A client such as docker runs `docker-credential-NAME` from `PATH`, without arguments. A link
+/// with that name to the host runs the host's command.
 enum HelperProgram: String, CaseIterable {
   case docker, git
 
@@ -110,7 +110,7 @@ enum HelperProgram: String, CaseIterable {
 
   var client: String { rawValue }
 
-  /// An operation that reads no credential, by which a link is tried.
+  /// An operation that reads no credential, to try a link.
   var trial: String {
     switch self {
     case .docker: "version"
@@ -120,10 +120,10 @@ enum HelperProgram: String, CaseIterable {
 
   func linkName(of hostName: String) -> String { "\(command)-\(hostName)" }
 
-  /// Finds the helper that a program is called as.
+  /// Finds the helper for the name with which a program was called.
   ///
-  /// Only the last part of the path counts, and it decides about nothing but the command: whoever
-  /// starts a program chooses its name freely.
+  /// Only the last part of the path counts, and it selects only the command, because the caller
+  /// chooses the name freely.
   init?(calledAs program: String?, hostName: String) {
     let name = (program ?? "").utf8.split(separator: UInt8(ascii: "/")).last ?? []
     guard
@@ -135,8 +135,7 @@ enum HelperProgram: String, CaseIterable {
   }
 }
 
-/// The keys of the kernel.
 enum KernelKeys {
-  /// Whether the kernel lists them, with the remaining time of each.
+  /// Whether the kernel lists its keys, with the remaining time of each.
   static var areListed: Bool { access("/proc/keys", R_OK) == 0 }
 }

@@ -1,9 +1,8 @@
 internal import PrephirencesCommandLine
 
-/// The parts of manual pages that are in no command's definition; `Documentation` lists the same
-/// variables.
+/// The parts of manual pages that no command defines; `Documentation` lists the same variables.
 enum KeychainManual {
-  /// What the pages of all commands of the keychain have in common, in the context of their host.
+  /// What the pages of all commands of the keychain have in common, for their host.
   static var common: CommonManual {
     CommonManual(
       mainPage: KeychainCommandContext.current.commandPath.split(separator: " ").map(String.init),
@@ -13,13 +12,13 @@ enum KeychainManual {
   static let environment: [(name: String, meaning: String)] = [
     (
       "KEYCHAIN_VAULT",
-      "the path of the vault, in a folder that exists; in a container, mount its folder and not the "
-        + "file"
+      "the path of the vault, in a folder that exists; in a container, mount its folder and not "
+        + "the file"
     ),
     (
       "KEYCHAIN_PASSPHRASE_FILE, KEYCHAIN_KEY_FILE, KEYCHAIN_IDENTITY_FILE",
-      "a file that unlocks, or a pipe that was inherited, as <(command); a file may belong to root, "
-        + "and must be closed to others"
+      "a file that unlocks, or a pipe that was inherited, as <(command); a file may belong to "
+        + "root, and must be closed to others"
     ),
     (
       "KEYCHAIN_PASSPHRASE",
@@ -36,8 +35,8 @@ enum KeychainManual {
     ),
     (
       "KEYCHAIN_TRUSTED_FOLDERS",
-      "folders, with colons between them, that count as yours whoever owns or can change them; for a "
-        + "container's volumes"
+      "folders, with colons between them, that count as yours whoever owns or can change them; for "
+        + "a container's volumes"
     ),
     (
       "KEYCHAIN_NO_PROMPT",

@@ -20,28 +20,28 @@ enum UsageText {
     "choose one of "
     + Accessibility.allCases.map(\.description).joined(separator: ", ")
   static let oneUnlockSource =
-    "only one of --passphrase-fd, --passphrase-file, --key-file, --identity, --recovery-code-fd and "
-    + "--recovery-code-file can unlock"
+    "only one of --passphrase-fd, --passphrase-file, --key-file, --identity, --recovery-code-fd "
+    + "and --recovery-code-file can unlock"
   static let exportDescriptorTwice =
     "the export, its passphrase and that of the vault need descriptors of their own"
   static let missingExport = "Missing expected argument '<file>'"
   static let removeOrKeep = "--remove and --keep exclude each other"
-  static let removeFromInput = "--remove needs a file, and standard input is none"
+  static let removeFromInput = "--remove cannot edit standard input: name a file"
   static let removeOfSession =
     "--remove and --session-only exclude each other: the passwords would be lost with the session"
   static let noExportPassphrase =
     "only an export has a passphrase, and --format names another format"
   static let onlyOfNetrc =
-    "--remove, --keep, --store, --collection and --session-only need --format netrc: an export goes into "
-    + "the vault"
+    "--remove, --keep, --store, --collection and --session-only need --format netrc: an export "
+    + "goes into the vault"
   static let exportOrJSON = "standard output cannot be both the export and JSON"
   static let serviceOrServer =
     "--service names a generic password and --server an internet password; give one of them"
   static let storeToMove =
     "choose one of " + StorePlace.names.joined(separator: ", ")
   static let abandonAlone =
-    "--abandon-source goes with --from secret-service, and of the other options only with --service, "
-    + "--server, --all-services and --collection"
+    "--abandon-source goes with --from secret-service, and of the other options only with "
+    + "--service, --server, --all-services and --collection"
   static let sameStores = "--from and --to name the same store"
   static let serviceOrServerToMove =
     "--service names generic passwords and --server internet passwords; give one of them"
@@ -53,8 +53,8 @@ enum UsageText {
     "the command needs descriptors 1 and 2 itself; the passphrase or code comes from another one"
   static let dashAccount = "an account that begins with a dash goes after --"
   static let hostAlone =
-    "with --protocol, --server is the name of the host alone: give the port with --port, and the path "
-    + "with --path"
+    "with --protocol, --server is the name of the host alone: give the port with --port, and the "
+    + "path with --path"
   static let emptyAccount = "the account is empty"
   static let accountOrAttribute = "name an account, or an attribute with --attribute"
   static let nothingToUpdate = "name what to change, such as --label"
@@ -63,7 +63,7 @@ enum UsageText {
   static let outputIsExact = "--output and --json exclude each other"
   static let secretFromArgument =
     "the secret is read from standard input or asked for, and never taken from an argument; "
-    + "--insecure-value takes it from there all the same"
+    + "--insecure-value takes it from there anyway"
   static let oneKeyFile = "only one of --new-key-file and --with-key-file can be given"
   static let oneSlot =
     "choose one of --passphrase, --new-key-file, --with-key-file, --device and --recipient"
@@ -78,8 +78,8 @@ enum UsageText {
     "a new vault has nothing to unlock; use --new-passphrase-fd, --new-passphrase-file, "
     + "--with-key-file or --identity"
   static let sharedByIdentity =
-    "a shared vault is made with --identity, whose owner administers it; who else uses it gets a slot with "
-    + "'slots add --recipient'"
+    "a shared vault is made with --identity, whose owner administers it; who else uses it gets a "
+    + "slot with 'slots add --recipient'"
   static let codeFileOfShared =
     "--code-file and --name go with --shared; 'recovery create' makes a code for another vault"
   static let descriptorTwice =
@@ -110,9 +110,9 @@ enum UsageText {
   }
 }
 
-/// What people type who know other tools for secrets, and what to type here.
+/// What users of other secret tools type, and what to type here.
 enum OtherToolsUsage {
-  /// Returns what to type instead of the arguments of a command; `nil` if no other tool takes them.
+  /// Returns what to type instead of arguments of another tool, or `nil`.
   static func ofArguments(_ arguments: [String], of command: String) -> OtherUsage? {
     for argument in arguments {
       let option = String(argument.prefix { $0 != "=" })

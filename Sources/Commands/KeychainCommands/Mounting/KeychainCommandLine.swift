@@ -1,6 +1,6 @@
 public import ArgumentParser
 internal import Glibc
-package import KeychainCredentials
+internal import KeychainCredentials
 package import KeychainSecrets
 public import KeychainVault
 internal import PrephirencesCommandLine
@@ -20,8 +20,8 @@ public enum KeychainCommandLine {
   /// and `help` show help and end with 0. The help of the keychain's commands shows their own
   /// options before shared ones, in at most a hundred columns of a terminal.
   ///
-  /// A program that is called as `git-credential-NAME` or `docker-credential-NAME`, with its own name
-  /// at the end, runs its command of that name, so that a link is all that a client needs.
+  /// A program that is called as `git-credential-NAME` or `docker-credential-NAME`, with its own
+  /// name at the end, runs its command of that name. A client therefore needs only a link.
   ///
   /// - Parameters:
   ///   - root: The program's root command, with ``KeychainCommand`` among its subcommands.
@@ -33,15 +33,11 @@ public enum KeychainCommandLine {
     exit(KeychainCommandContext.$current.withValue(context) { invocation(root, context).run() })
   }
 
-  /// Runs the command line of a program that has asynchronous commands, and ends the process with the
+  /// Runs the command line of a program with asynchronous commands, and ends the process with the
   /// exit code.
   ///
   /// If `/proc` is not mounted, Swift's concurrency crashes an asynchronous program, possibly
-  /// before this call.
-  ///
-  /// - Parameters:
-  ///   - root: The program's root command, with ``KeychainCommand`` among its subcommands.
-  ///   - context: The names in messages, and the defaults; `nil` for the names of the root command.
+  /// before this call. The parameters are those of ``main(_:context:)-(ParsableCommand.Type,_)``.
   public static func main(
     _ root: any AsyncParsableCommand.Type, context: KeychainCommandContext? = nil
   ) async -> Never {
@@ -64,7 +60,7 @@ public enum KeychainCommandLine {
     return context ?? KeychainCommandContext(root)
   }
 
-  /// Returns a run of a command line over the console and the environment of this process.
+  /// Returns a run of a command line with this process's console and environment.
   static func invocation(
     _ root: any ParsableCommand.Type, _ context: KeychainCommandContext,
     _ arguments: ProgramArguments = .process
@@ -77,8 +73,8 @@ public enum KeychainCommandLine {
       root: root, arguments: Self.arguments(arguments.texts, root, context), host: host)
   }
 
-  /// Returns the arguments after the program's name; after the name of a helper, with the words of
-  /// the helper's command before them.
+  /// Returns the arguments without the program's name; for a helper's name, the helper's command
+  /// comes first.
   static func arguments(
     _ texts: [String], _ root: any ParsableCommand.Type, _ context: KeychainCommandContext
   ) -> [String] {
@@ -100,13 +96,13 @@ public enum KeychainCommandLine {
 extension KeychainCommandLine {
   /// Returns the secret that a reference names, for another part of the program.
   ///
-  /// Nobody is asked for anything, as it may be needed at any time.
+  /// It asks nothing, because it may be needed at any time.
   package static func secret(
     at text: String, in root: any ParsableCommand.Type
   ) throws(KeychainError) -> SecretBytes {
     do {
       let session = try Session(
-        CommonOptions.parse(["--no-prompt"]), stores: StoreOptions.parse([]),
+        CommonOptions.parse(["--no-prompt"]), stores: StoreChoiceOptions.parse([]),
         context: KeychainCommandContext(root), asking: Asking(), host: .current)
       return try session.resolver().resolve(CredentialReference(text))
     } catch {
@@ -121,9 +117,8 @@ extension KeychainCommandContext {
   /// subcommands or theirs.
   ///
   /// - Parameters:
-  ///   - root: The root command.
   ///   - defaultService: The service of a credential if none is given.
-  ///   - defaultVault: The path of the vault if none is given; `nil` for the usual one.
+  ///   - defaultVault: The path of the vault if none is given; `nil` for the default one.
   public init(
     _ root: any ParsableCommand.Type, defaultService: String = "default",
     defaultVault: String? = nil
@@ -133,8 +128,8 @@ extension KeychainCommandContext {
       defaultService: defaultService, defaultVault: defaultVault)
   }
 
-  /// Returns the words that run the commands, with the root's name first; `nil` if the root does not
-  /// have them.
+  /// Returns the words that run the commands, with the root's name first, or `nil` if the root does
+  /// not have them.
   static func words(from root: any ParsableCommand.Type) -> [String]? {
     root == KeychainCommand.self
       ? [KeychainCommand.name]
@@ -143,10 +138,10 @@ extension KeychainCommandContext {
 }
 
 extension KeychainCommandContext {
-  /// Writes a notice to standard error, under the host's name, with what can be done as commands of the host.
+  /// Writes a notice to standard error, under the host's name and with the host's commands.
   ///
-  /// A program that mounts the commands passes it as the closure for notices of its own stores. Its users
-  /// then read `'mytool keychain recovery create'`, and not the name of a function:
+  /// A program that mounts the commands passes it as the notice closure of its own stores. Its
+  /// users then read `'mytool keychain recovery create'` instead of the name of a function:
   ///
   /// ```swift
   /// let keychain = KeychainPreferences(
@@ -154,10 +149,8 @@ extension KeychainCommandContext {
   ///   notice: KeychainCommandContext.current.writeToStandardError)
   /// ```
   ///
-  /// A line is broken to the width of a terminal. Characters that control a terminal are escaped. A failure
-  /// to write is not reported. Nothing is written if `KEYCHAIN_QUIET` is not empty.
-  ///
-  /// - Parameter notice: The notice.
+  /// Lines are wrapped to the width of a terminal, and characters that control it are escaped. A
+  /// failure to write is not reported. Nothing is written if `KEYCHAIN_QUIET` is not empty.
   @Sendable
   public func writeToStandardError(_ notice: Notice) {
     Self.$current.withValue(self) {
@@ -169,8 +162,8 @@ extension KeychainCommandContext {
 
 /// The command `keychain`: credentials that stay encrypted.
 ///
-/// Any command-line program can mount it as a subcommand in three lines: the subcommand, and an
-/// entry with the host's defaults.
+/// A command-line program mounts it in three lines: the subcommand, and an entry with the host's
+/// defaults.
 ///
 /// ```swift
 /// @main struct MyTool: ParsableCommand {
@@ -180,7 +173,8 @@ extension KeychainCommandContext {
 ///
 ///   static func main() {
 ///     KeychainCommandLine.main(
-///       Self.self, context: KeychainCommandContext(Self.self, defaultService: "com.example.mytool"))
+///       Self.self,
+///       context: KeychainCommandContext(Self.self, defaultService: "com.example.mytool"))
 ///   }
 /// }
 /// ```
@@ -190,10 +184,10 @@ extension KeychainCommandContext {
 /// stored without `--service`.
 ///
 /// ``KeychainCommandLine/main(_:context:)-(ParsableCommand.Type,_)`` adds what a whole program
-/// needs: exit codes for errors of usage, closed standard streams, memory that other processes
-/// cannot read. A program may also use the argument parser's `main()`: the commands then take the
-/// context from ``KeychainCommandContext/current``, with the names of the running program unless it
-/// is set around `main()`.
+/// needs: exit codes for errors of usage, checks of closed standard streams, and memory that other
+/// processes cannot read. With the argument parser's `main()`, the commands take the context from
+/// ``KeychainCommandContext/current``, which has the names of the running program unless it is set
+/// around `main()`.
 public struct KeychainCommand: ParsableCommand {
   static let name = "keychain"
 
@@ -202,8 +196,8 @@ public struct KeychainCommand: ParsableCommand {
     commandName: name,
     abstract: "Store, read and manage encrypted credentials",
     discussion: """
-      Credentials lie in the desktop keyring, or encrypted in a vault, one file, where there is \
-      none. The first 'set' of a service chooses, and says so; --store chooses otherwise.
+      Credentials are kept in the desktop keyring, or without one in a vault, an encrypted file. \
+      The first 'set' of a service chooses, and says so; --store chooses otherwise.
 
       Example:
         printf %s "$TOKEN" | \(keychainPath) set alice --service example.com

@@ -14,23 +14,23 @@ struct SecretOutput {
   let path: String
   let overwrites: Bool
 
-  /// The paths of files that are never replaced, such as those of the vault, and of folders whose
-  /// files are not.
+  /// The paths of files that are never replaced, such as those of the vault, and of folders of such
+  /// files.
   var keptPaths: [String] = []
 
   /// How long to wait for a reader of a named pipe.
   let timeout: Duration
 
-  /// Who may be able to use the file where the file system has no modes.
+  /// Who may be able to use the file if the file system has no modes.
   let readers: SecretFileReaders
 
-  /// Returns the path that the option names; `nil` for standard output, which `-` names.
+  /// Returns the path in the option, or `nil` for standard output, which is `-`.
   static func path(named option: String?) -> String? { option == "-" ? nil : option }
 
-  /// Writes a secret: to a file in one step, so that a reader finds no file, the old file, or the
+  /// Writes a secret; a file appears in one step: a reader finds no file, the old one, or the
   /// complete new one.
   func write(_ secret: borrowing SecretBytes, addingNewline addsNewline: Bool) throws {
-    // If it were opened by its path, a file would be written from its beginning, even after `>>`.
+    // Opened by its path, a redirected file would be overwritten from its start, even after `>>`.
     if let descriptor = DescriptorPath.number(path) {
       guard StandardDescriptors.wasOpen(descriptor) else {
         throw KeychainError.cannotWrite(path, errno: EBADF)
@@ -50,7 +50,7 @@ struct SecretOutput {
     }
   }
 
-  /// Returns the type of the file at a path, without following a link; `nil` if there is no file.
+  /// Returns the type of the file at a path, without following a link, or `nil` if there is none.
   private static func fileType(at path: String) -> mode_t? {
     var status = stat()
     return lstat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
@@ -73,7 +73,7 @@ struct SecretOutput {
     if keptPaths.contains(where: { FileIdentity($0).map { replaced.contains($0) } ?? false }) {
       throw KeychainError.outputIsNeeded(path)
     }
-    // A signal in between would leave a second file with the secret until the next call.
+    // A signal here would leave a second file with the secret until the next call.
     let signals = HeldSignals()
     defer { signals.release() }
     do throws(FileError) {
@@ -85,14 +85,14 @@ struct SecretOutput {
     }
   }
 
-  /// Opens a pipe or device; retries until the timeout if a pipe has no reader.
+  /// Opens a pipe or device; if a pipe has no reader, it retries until the timeout.
   private func openStream() throws -> Int32 {
     let deadline = Deadline(after: timeout)
     let flags = O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC
     while true {
       let descriptor = open(path, flags)
       if descriptor >= 0 { return try checked(descriptor) }
-      // Only a pipe can have no reader.
+      // Only a pipe can lack a reader.
       let failure = errno
       guard failure == EINTR || failure == ENXIO && Self.fileType(at: path) == S_IFIFO else {
         throw KeychainError.cannotWrite(path, errno: failure)
@@ -102,7 +102,7 @@ struct SecretOutput {
     }
   }
 
-  /// Checks that another user has not put a pipe in place of the file.
+  /// Checks that another user has not replaced the file with a pipe.
   private func checked(_ descriptor: Int32) throws -> Int32 {
     var status = stat()
     let isKnown = fstat(descriptor, &status) == 0
@@ -189,8 +189,8 @@ extension KeychainError {
       path, recovery: .nameNewFile + ", or use --with-key-file if this one is to open the vault")
   }
 
-  /// Returns the same error, after a new file that was to open the vault was removed; the file stays
-  /// if the vault may open with it.
+  /// Removes the new file that was to open the vault, and returns the error; the file stays if the
+  /// vault may open with it.
   func removing(_ file: String) -> Self {
     guard code == .outcomeUnknown else {
       unlink(file)
@@ -206,8 +206,8 @@ extension KeychainError {
     Self(
       .insecurePermissions, "'\(path)' can be read or changed by other users",
       recovery:
-        "make it yours alone: chmod 600 \(ShellText.quoted(path)); if others may read it, as in a container: "
-        + "\(.allowReaders(.group)) or \(.allowReaders(.others))")
+        "make it yours alone: chmod 600 \(ShellText.quoted(path)); if others may read it, as in a "
+        + "container: \(.allowReaders(.group)) or \(.allowReaders(.others))")
   }
 
   static func outputExists(_ path: String) -> Self {
@@ -233,7 +233,7 @@ extension KeychainError {
   }
 }
 
-/// The signals by which a person or the system ends a command, held back for a moment.
+/// Holds back the signals that end a command, for a moment.
 struct HeldSignals {
   private var before = sigset_t()
 
@@ -244,7 +244,7 @@ struct HeldSignals {
     pthread_sigmask(SIG_BLOCK, &held, &before)
   }
 
-  /// Lets those that came meanwhile take effect.
+  /// Lets the signals that arrived meanwhile take effect.
   func release() {
     var before = before
     pthread_sigmask(SIG_SETMASK, &before, nil)

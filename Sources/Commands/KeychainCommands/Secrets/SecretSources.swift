@@ -33,7 +33,7 @@ final class PassphraseDescriptor: Sendable {
     self.init(descriptor, name: option, by: deadline)
   }
 
-  /// Returns the passphrase: everything up to the end, without one newline at the end.
+  /// Returns the passphrase: everything, without a final newline.
   func passphrase() throws(KeychainError) -> SecretBytes {
     try read.withLock { read throws(KeychainError) in
       if read == nil { read = SharedSecret(try readToEnd()) }
@@ -43,12 +43,12 @@ final class PassphraseDescriptor: Sendable {
   }
 
   private func readToEnd() throws(KeychainError) -> SecretBytes {
-    // A terminal would show what is typed; the prompt hides it.
+    // A terminal would show the typed text; the prompt hides it.
     guard isatty(descriptor) == 0 else { throw .terminalAsSource(name) }
     guard
       let secret = try SecretBytes.reading(descriptor, named: name, limit: Self.limit, by: deadline)
     else { throw .passphraseTooLong(name) }
-    return try translated(secrets: secret.droppingTrailingNewline())
+    return try secret.droppingTrailingNewline()
   }
 }
 
@@ -57,9 +57,7 @@ struct ProtectedFile: ~Copyable {
   private let descriptor: Int32
   private let deadline: Deadline?
 
-  /// Opens the file.
-  ///
-  /// A pipe is accepted too, because shells create one for `<(command)`.
+  /// Opens the file, or a pipe, which shells create for `<(command)`.
   init(
     path: String, readers: SecretFileReaders = .owner, by deadline: Deadline?
   ) throws(KeychainError) {
@@ -87,7 +85,7 @@ struct ProtectedFile: ~Copyable {
     }
   }
 
-  /// Returns the passphrase in the file, without one newline at the end.
+  /// Returns the passphrase in the file, without a final newline.
   borrowing func passphrase(named name: String) throws(KeychainError) -> SecretBytes {
     try PassphraseDescriptor(descriptor, name: name, by: deadline).passphrase()
   }
@@ -96,20 +94,20 @@ struct ProtectedFile: ~Copyable {
 }
 
 extension SecretBytes {
-  /// Reads a descriptor to its end; a failure says what could not be read.
+  /// Reads a descriptor to its end; a failure names the source.
   ///
-  /// Returns what was read, or `nil` if there is more.
+  /// Returns `nil` if there is more than the limit.
   static func reading(
     _ descriptor: Int32, named source: String, limit: Int, by deadline: Deadline?
   ) throws(KeychainError) -> SecretBytes? {
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       return try reading(fileDescriptor: descriptor, limit: limit) {
         deadline?.awaitInput($0) ?? true
       }
     } catch {
       if deadline?.hasPassed == true, error.systemError == ETIMEDOUT { throw .endless(source) }
-      guard error.code == .inputOutput else { throw KeychainError(error) }
-      throw .cannotRead(source, errno: error.systemError)
+      guard let errno = error.systemError else { throw error }
+      throw .cannotRead(source, errno: errno)
     }
   }
 }

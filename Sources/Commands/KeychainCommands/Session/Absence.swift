@@ -4,11 +4,10 @@ internal import KeychainVault
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-// The errors and hints if something does not exist.
+// The errors and hints for something that does not exist.
 extension Session {
-  /// Returns the error for a missing credential, with what the person may have meant: a vault that
-  /// doesn't exist, a service that has another store than the chosen one, or the same account
-  /// elsewhere.
+  /// Returns the error for a missing credential; it mentions what the person may have meant: a
+  /// missing vault, a service in another store, or the same account elsewhere.
   func notFound(_ identity: CredentialIdentity) -> KeychainError {
     let failure = explainingMissingVault(.notFound(identity))
     guard failure.recovery == nil, let recovery = wayToWhatIsMeant(by: identity) else {
@@ -17,7 +16,7 @@ extension Session {
     return KeychainError(failure.code, failure.message, recovery: .advice(recovery))
   }
 
-  /// Returns the error if no item has the attributes, with where to search for other programs'
+  /// Returns the error if no item has the attributes, and explains how to search other programs'
   /// items if they may be meant.
   func nothingMatches(_ attributes: CredentialAttributes, mayBeOfOthers: Bool) -> KeychainError {
     let failure = explainingMissingVault(.nothingMatches(attributes))
@@ -25,7 +24,7 @@ extension Session {
     return KeychainError(failure.code, failure.message, recovery: .advice(StoreText.keyringLeftOut))
   }
 
-  /// Returns a failure with its cause if the given vault does not exist.
+  /// Adds to a failure that the given vault does not exist.
   func explainingMissingVault(_ failure: KeychainError) -> KeychainError {
     guard let (absence, name) = missingNamedVault() else { return failure }
     return absence.hasFolder
@@ -43,7 +42,7 @@ extension Session {
     }
   }
 
-  /// Reports that the given vault doesn't exist, if that is so.
+  /// Throws if the given vault does not exist.
   func reportMissingVault() throws {
     guard let (absence, name) = missingNamedVault() else { return }
     guard absence.hasFolder else { throw KeychainError.noFolder(absence, named: name) }
@@ -51,15 +50,15 @@ extension Session {
     interface.hint(AbsenceText.checkPath(of: name))
   }
 
-  /// Hints at a mistake if the state of a given vault is shown, and it doesn't exist.
+  /// Hints at a possible mistake if the given vault does not exist.
   func hintAtMissingVault() {
     guard let (_, name) = missingNamedVault() else { return }
     interface.hint(AbsenceText.checkPath(of: name))
   }
 
-  /// Returns how the given vault is missing, and the option or variable that gives it.
+  /// Returns how the given vault is missing, and the option or variable that names it.
   ///
-  /// The usual vault, or a host's, may be missing until something is stored.
+  /// The default vault, or a host's, may be missing until something is stored.
   private func missingNamedVault() -> (VaultAbsence, name: String)? {
     guard let name = nameOfVault, let builtIn, builtIn.explicitPlace == .vault,
       let absence = try? builtIn.vault.absence()
@@ -105,14 +104,13 @@ extension Session {
     return found.map(\.identity.account).resembling(identity.account)
   }
 
-  /// Similar accounts are not searched for beyond as many.
+  /// Beyond this number, similar accounts are not searched for.
   private static let searchLimit = 200
 
-  /// Hints list no more places.
+  /// Hints list at most this many places.
   private static let hintLimit = 3
 }
 
-/// The texts about things that do not exist.
 enum AbsenceText {
   static func missing(_ absence: VaultAbsence) -> String {
     "the vault '\(absence.path)' does not exist"
@@ -122,7 +120,7 @@ enum AbsenceText {
     "check the path that \(vaultName) gives"
   }
 
-  /// Returns where else an account exists, as options.
+  /// Lists where else an account exists, as options.
   static func elsewhere(_ account: String, _ identities: [CredentialIdentity]) -> String {
     let places = identities.map { identity in
       "with " + identity.options.map(ShellText.quoted).joined(separator: " ")
@@ -135,27 +133,27 @@ enum AbsenceText {
       + "\(ShellText.quoted(text))'"
   }
 
-  /// Returns the account that the person may have meant.
+  /// Names the account that the person may have meant.
   static func resembling(_ account: String, insteadOf word: String) -> String {
     "did you mean \(ShellText.quoted(account))\(Words.lookAlike(account, word))?"
   }
 
   static func elsewhereOften(_ account: String) -> String {
     "\(ShellText.quoted(account)) exists in several other places: "
-      + "'\(KeychainCommandContext.current.commandPath) list --account \(ShellText.quoted(account)) "
-      + "--all-groups'"
+      + "'\(KeychainCommandContext.current.commandPath) list --account "
+      + "\(ShellText.quoted(account)) --all-groups'"
   }
 }
 
 extension KeychainError {
-  /// Returns the error with its cause: a vault given by its path does not exist.
+  /// Adds the cause: a vault given by its path does not exist.
   func explained(by absence: VaultAbsence, named name: String) -> Self {
     Self(
       code, "\(message): \(AbsenceText.missing(absence))",
       recovery: .advice(AbsenceText.checkPath(of: name)))
   }
 
-  /// The error if not even the folder of a given vault exists.
+  /// The error if even the folder of a given vault does not exist.
   static func noFolder(_ absence: VaultAbsence, named name: String) -> Self {
     Self(
       .noStore,

@@ -11,10 +11,10 @@ struct SecretInput {
 
   /// Whether an empty secret is allowed.
   ///
-  /// Otherwise it is considered a mistake, or the result of a failed command before the pipe.
+  /// Usually it is a mistake, or comes from a failed command before the pipe.
   let allowsEmpty: Bool
 
-  /// Returns the secret from the command line, otherwise from a pipe, otherwise from the person.
+  /// Returns the secret from the command line, or else from a pipe, or else from the person.
   func secret(for identity: CredentialIdentity, in session: Session) throws -> SecretBytes {
     let secret = try givenSecret(for: identity, in: session)
     guard secret.count > 0 || allowsEmpty else { throw KeychainError.emptySecret }
@@ -37,7 +37,7 @@ struct SecretInput {
   func hint(about secret: borrowing SecretBytes) -> String? {
     if secret.count == 0 { return SecretInput.emptySecret }
     if secret.hasByteOrderMark { return SecretInput.byteOrderMark }
-    // A text of several lines, as a key of SSH, needs the newline at its end.
+    // A text of several lines, such as an SSH key, needs its final newline.
     let mayBeTrimmed = insecureValue == nil && !trimsNewline && secret.isOneLine
     return mayBeTrimmed && secret.trailingNewlineCount() > 0 ? SecretInput.keptNewline : nil
   }
@@ -64,7 +64,8 @@ extension SecretInput {
   static let emptySecret = "the secret is empty"
 
   static let byteOrderMark =
-    "the secret begins with a byte order mark, the bytes EF BB BF, as some editors write; it is kept"
+    "the secret begins with a byte order mark, the bytes EF BB BF, as some editors write; it is "
+    + "kept"
 
   static let keptNewline =
     "the secret ends with a newline; use --trim-newline to remove it"
@@ -74,7 +75,7 @@ extension SecretInput {
 }
 
 extension SecretBytes {
-  /// Whether there is no newline but at the end.
+  /// Whether only the end is a newline.
   fileprivate var isOneLine: Bool {
     withBytes { bytes in
       (0..<max(0, bytes.byteCount - 1)).allSatisfy { bytes.byte(at: $0) != UInt8(ascii: "\n") }

@@ -6,7 +6,7 @@ internal import KeychainVault
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// What a command works with: the store, the console, and the person who may be asked.
+/// What a command uses: the store, the console, and the person who may be asked.
 struct Session {
   let context: KeychainCommandContext
   let console: Console
@@ -19,7 +19,7 @@ struct Session {
   /// The store of the credentials.
   let store: any CredentialStore
 
-  /// The built-in stores; `nil` if the command runs over another one.
+  /// The built-in stores; `nil` if the command uses another one.
   let builtIn: AutomaticStore?
 
   /// Asks a person; `nil` if nobody may be asked.
@@ -27,11 +27,9 @@ struct Session {
 
   /// Prepares the stores that the options choose, unless the context has one.
   ///
-  /// Nothing is opened yet.
-  ///
-  /// Without options for the choice, the command concerns the vault.
+  /// Nothing is opened yet. Without options for the choice, the command concerns the vault.
   init(
-    _ options: CommonOptions, stores choice: StoreOptions?, context: KeychainCommandContext,
+    _ options: CommonOptions, stores choice: StoreChoiceOptions?, context: KeychainCommandContext,
     asking: Asking, host: CommandHost
   ) throws {
     StandardDescriptors.prepare()
@@ -88,7 +86,7 @@ struct Session {
     }
   }
 
-  /// The built-in stores, for what no other store can do.
+  /// The built-in stores, for features that no other store has.
   var stores: AutomaticStore {
     get throws(KeychainError) {
       guard let builtIn else { throw .needsBuiltInStores }
@@ -96,12 +94,12 @@ struct Session {
     }
   }
 
-  /// The vault, for what only a vault can do.
+  /// The vault, for features that only a vault has.
   var vault: Vault {
     get throws(KeychainError) { try stores.vault }
   }
 
-  /// The paths of the vault's files and of what unlocks it.
+  /// The paths of the vault's files, and of the files that unlock it.
   var vaultPaths: [String] { builtIn?.vault.paths ?? [] }
 
   /// Who may read files with secrets.
@@ -113,7 +111,7 @@ struct Session {
 
   /// Fails if a variable that names a file or a store is not UTF-8.
   ///
-  /// Also those that this command may not need: what unlocks is looked for when it is needed only.
+  /// All are checked, because some are only read when they are needed.
   private static func checkVariables(_ environment: EnvironmentVariables) throws {
     for name in [
       "KEYCHAIN_VAULT", "KEYCHAIN_STORE", "KEYCHAIN_PASSPHRASE_FILE", "KEYCHAIN_KEY_FILE",
@@ -124,30 +122,30 @@ struct Session {
   }
 }
 
-// What the built-in stores do more than another one, which has nothing locked and one place.
+// Features of the built-in stores; another store has nothing locked, and one place.
 extension Session {
   /// Unlocks what a search found locked; may ask a person.
   func unlock(_ query: CredentialQuery) throws(KeychainError) { try builtIn?.makeReadable(query) }
 
-  /// Returns how a person unlocks the stores of a query.
+  /// Explains how to unlock the stores of a query.
   func unlocking(_ query: CredentialQuery) throws(KeychainError) -> KeychainError.Recovery {
     guard let builtIn else { return .unlock }
     return UnlockText.unlockToSee(try builtIn.places(for: query), in: builtIn)
   }
 
-  /// Searches, and tells the store of each credential.
+  /// Searches, and adds the store of each credential.
   func locatedSearch(_ query: CredentialQuery) throws(KeychainError) -> LocatedSearchResult {
     guard let builtIn else { return LocatedSearchResult(try store.search(query), in: nil) }
     return try builtIn.locatedSearch(query)
   }
 
-  /// Returns what can be seen of a query without asking or waiting long; `nil` if nothing can.
+  /// Returns what is visible of a query without asking or waiting long, or `nil`.
   func glance(_ query: CredentialQuery) -> CredentialSearchResult? {
     if let builtIn { return builtIn.glance(query, .quick) }
     return try? store.search(query)
   }
 
-  /// Whether the desktop keyring is not searched, since no service has its credentials there.
+  /// Whether the desktop keyring is not searched, because no service has credentials there.
   var leavesKeyringOut: Bool { builtIn?.leavesKeyringOut ?? false }
 }
 
@@ -201,24 +199,14 @@ extension SecretDestinationOptions {
   }
 }
 
-/// Whom a command may ask, and until when it waits for answers and input.
-struct Asking {
-  /// Whether questions may be asked on the terminal, if there is one.
-  var onTerminal = true
-
-  /// When the last question and the input end; `nil` for the usual time of each answer, and for input
-  /// for as long as it comes.
-  var deadline: Deadline?
-}
-
-// New passphrases and passphrases of exports, from options or otherwise from the person.
+// New passphrases, and those of exports, from options or else from the person.
 extension Session {
-  /// Returns a new passphrase of the vault; an empty one is refused.
+  /// Returns a new passphrase of the vault, which must not be empty.
   func newPassphrase(_ options: NewPassphraseOptions) throws(KeychainError) -> SecretBytes {
     try new(options.source, .newPassphrase, ifEmpty: .emptyPassphrase)
   }
 
-  /// Returns the passphrase of a new export; an empty one is refused.
+  /// Returns the passphrase of a new export, which must not be empty.
   func newPassphraseOfExport(_ options: ExportPassphraseOptions) throws -> SecretBytes {
     try new(options.source, .newExportPassphrase, ifEmpty: .emptyExportPassphrase)
   }
@@ -245,7 +233,7 @@ extension Session {
 }
 
 extension Session {
-  /// Calls `body`, which resolves a reference, and explains the error if the credential is absent.
+  /// Calls `body`, which resolves a reference, and explains the error if the credential is missing.
   func explaining<Result: ~Copyable>(
     _ reference: CredentialReference, _ body: () throws -> Result
   ) throws -> Result {
@@ -288,58 +276,4 @@ extension Session {
     }
     interface.hint(StoreText.movingOutOfKeyring(ServiceName(query)))
   }
-}
-
-/// Finds the one credential that a command line refers to.
-struct CredentialFinder {
-  let store: any CredentialStore
-  let options: ItemOptions
-  let defaultService: String
-
-  let unlock: (CredentialQuery) throws(KeychainError) -> Void
-
-  /// Returns how a person unlocks the stores of a query.
-  let unlocking: (CredentialQuery) throws(KeychainError) -> KeychainError.Recovery
-
-  /// Returns the identity of an account's credential.
-  ///
-  /// Its names are exactly the options', unless these leave names of an internet password open.
-  /// Then it is the only internet password with the given names; if there is none, the names are
-  /// the options', and no credential will be found.
-  func identity(account: String) throws -> CredentialIdentity {
-    let exact = options.identity(account: account, defaultService: defaultService)
-    guard options.leavesNamesOpen, try store.credential(for: exact) == nil else { return exact }
-    return try identity(matching: options.query(account: account)) ?? exact
-  }
-
-  /// Returns the secret of an account's credential, found as ``identity(account:)`` finds it, or the
-  /// identity if there is none.
-  ///
-  /// Usually it reads the credential once.
-  func secret(account: String) throws -> FoundSecret {
-    let exact = options.identity(account: account, defaultService: defaultService)
-    if let stored = try store.secret(for: exact) { return .stored(stored) }
-    guard options.leavesNamesOpen,
-      let identity = try identity(matching: options.query(account: account))
-    else { return .missing(exact) }
-    guard let stored = try store.secret(for: identity) else { return .missing(identity) }
-    return .stored(stored)
-  }
-
-  /// Searches for the only credential that matches a query, and the options.
-  ///
-  /// Returns the identity, or `nil` if there is none.
-  func identity(matching query: CredentialQuery) throws -> CredentialIdentity? {
-    let searcher = CredentialSearcher(store: store, unlock: unlock, unlocking: unlocking)
-    let found = CredentialIdentity.withoutReplaced(
-      try searcher.credentials(matching: query, where: options.matchesDetails))
-    guard found.count <= 1 else { throw KeychainError.ambiguous(found.map(\.identity)) }
-    return found.first?.identity
-  }
-}
-
-/// What reading the secret of a credential found.
-enum FoundSecret: ~Copyable {
-  case stored(StoredSecret)
-  case missing(CredentialIdentity)
 }

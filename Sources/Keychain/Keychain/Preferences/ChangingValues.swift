@@ -16,16 +16,14 @@ extension KeychainPreferences {
   /// try keychain.update(Int.self, for: "logins") { count in count = (count ?? 0) + 1 }
   /// ```
   ///
-  /// The value is read, changed, and written if it is still the one that was read; otherwise, all
-  /// steps are repeated. Label, comment, attributes and accessibility stay. If the closure does not
-  /// change the value, nothing is written.
+  /// The value is read, changed, and written if it is still the same; otherwise, all steps are
+  /// repeated. Label, comment, attributes and accessibility stay. If the closure does not change
+  /// the value, nothing is written.
   ///
   /// - Parameters:
-  ///   - type: The type of the value.
-  ///   - key: The key.
   ///   - expires: The change of the expiry; by default, it stays.
   ///   - deadline: How long to retry while others keep changing the value.
-  ///   - change: Changes the value, whether it has expired or not; `nil` means no value, both
+  ///   - change: Changes the value, whether or not it has expired; `nil` means no value, both
   ///     before and after. It may be called several times. If it throws, the update ends.
   /// - Returns: The new value.
   /// - Throws: What `change` throws; ``KeychainError``, such as ``KeychainError/Code/locked``, with
@@ -52,37 +50,6 @@ extension KeychainPreferences {
     }
   }
 
-  /// Changes a value, and loses no change that others make at the same time, without blocking.
-  ///
-  /// - Parameters:
-  ///   - type: The type of the value.
-  ///   - key: The key.
-  ///   - expires: The change of the expiry; by default, it stays.
-  ///   - deadline: How long to retry while others keep changing the value.
-  ///   - change: Changes the value; see the synchronous method.
-  /// - Returns: The new value.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with ``KeychainError/Code/cancelled``.
-  @discardableResult
-  public func update<Value: Codable>(
-    _ type: Value.Type, for key: String, expires: FieldChange<Date> = .keep,
-    deadline: Duration = .seconds(10), _ change: (inout Value?) throws -> Void
-  ) async throws -> Value? {
-    let identity = identity(for: key)
-    let start = ContinuousClock.now
-    while true {
-      let old = try await onWorkerThread { try $0.store.item(identity) }
-      var value = try old?.value.value(as: type)
-      try change(&value)
-      let new = try replacement(value, for: old, identity, expires)
-      let isWritten = try await onWorkerThread { try new.isWritten(to: $0.store) }
-      guard !isWritten else { return value }
-      guard .now - start < deadline else {
-        throw KeychainError.changedTooOften(identity, for: deadline)
-      }
-      try? await Task.sleep(for: .microseconds(.random(in: 500...10_000)))
-    }
-  }
-
   private func replacement<Value: Codable>(
     _ value: Value?, for old: StoredItem?, _ identity: CredentialIdentity,
     _ expires: FieldChange<Date>
@@ -95,13 +62,12 @@ extension KeychainPreferences {
   }
 }
 
-/// A value that replaces another one.
 private struct Replacement: Sendable {
   let old: StoredItem?
   let credential: Credential
   let value: StoredValue?
 
-  /// Writes the value; returns `false` if the stored value was changed meanwhile.
+  /// Writes the value; `false` if the stored value was changed in the meantime.
   func isWritten(to store: any CredentialStore) throws(KeychainError) -> Bool {
     do throws(KeychainError) {
       if changesSomething { try store.replace(old, credential, by: value) }
@@ -117,28 +83,18 @@ private struct Replacement: Sendable {
   }
 }
 
-// Several changes in one step, where the store can.
+// Several changes in one step, if the store can.
 extension KeychainPreferences {
-  /// Stores several values; `nil` removes a key.
+  /// Stores several values by their keys; `nil` removes a key.
   ///
-  /// In the vault, they are stored in one step: all or none, also after a crash, and the disk is
-  /// waited for once. The desktop keyring and other stores cannot do that: they get the values one
-  /// by one, in the order of the keys, and after a failure those before it are stored.
+  /// The vault stores them in one step: all or none, also after a crash, with only one wait for the
+  /// disk. The desktop keyring and other stores cannot do that: they store the values one by one,
+  /// in the order of the keys, and after a failure those before it are stored.
   ///
-  /// - Parameter values: The values by their keys; see `set(_:for:)`.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``, or
   ///   ``KeychainError/Code/invalidArgument`` if a value cannot be stored. Then nothing was stored.
   public func set(_ values: [String: Any?]) throws(KeychainError) {
     try store(Self.encoded(values))
-  }
-
-  /// Stores several values without blocking; `nil` removes a key.
-  ///
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func set(_ values: [String: Any?]) async throws(KeychainError) {
-    let encoded = try Self.encoded(values)
-    try await onWorkerThread { try $0.store(encoded) }
   }
 
   private typealias Encoded = [(key: String, value: StoredValue?)]
@@ -156,7 +112,7 @@ extension KeychainPreferences {
   }
 
   private func store(_ values: Encoded) throws(KeychainError) {
-    // What is always refused, and what changes nothing, must not create a vault.
+    // Values that are always refused, or change nothing, must not create a vault.
     var addsValue = false
     for case (let key, let value?) in values {
       addsValue = true
@@ -215,7 +171,8 @@ extension KeychainPreferences {
     } catch { throw keychainError(error) }
   }
 
-  /// Calls a closure with the key of each value that changes, whoever changes it.
+  /// Calls a closure with the key of each value that anybody changes, until the returned
+  /// observation is destroyed.
   ///
   /// With a vault, changes by other programs are reported too, without polling. The access group is
   /// the one that is set when the observation begins.
@@ -223,7 +180,6 @@ extension KeychainPreferences {
   /// - Parameter observer: Called on an arbitrary thread, after the change is durable, with the
   ///   key; or with `nil` if a locked credential was changed, which may or may not be one of these
   ///   preferences. It must not wait for the store.
-  /// - Returns: The observation, which ends when this object is destroyed.
   public func observe(_ observer: @escaping @Sendable (String?) -> Void) -> CredentialObservation {
     let (kind, accessGroup) = (kind, accessGroup ?? "")
     return store.observe { change in
@@ -238,8 +194,6 @@ extension KeychainPreferences {
   /// Returns the keys of the values that change from now on, as a sequence; see ``observe(_:)``.
   ///
   /// The observation ends with the iteration.
-  ///
-  /// - Returns: The sequence.
   public func changes() -> AsyncStream<String?> {
     AsyncStream { continuation in
       let observation = observe { continuation.yield($0) }
@@ -247,16 +201,14 @@ extension KeychainPreferences {
     }
   }
 
-  /// Notifies an observer of preferences of changes, whoever makes them.
+  /// Notifies an observer of preferences of everybody's changes, until the returned observation is
+  /// destroyed.
   ///
   /// `observe(forKey:initial:_:)`, `changes(forKey:)` and the other methods of preferences call
   /// this. A value is read after its change, and reported on another thread, so a handler may use
   /// the keychain. If a value changes several times quickly, the newest one is reported. Old values
   /// are not reported, because no secret is kept for comparison. Values that cannot be read are not
   /// reported here; ``observe(_:)`` reports all changes, but only their keys.
-  ///
-  /// - Parameter observer: The observer to notify.
-  /// - Returns: The observation, which ends when this object is destroyed.
   public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     let reader = ChangeReader(of: self, for: observer)
     let observation = observe { [weak reader] key in if let key { reader?.look(at: key) } }

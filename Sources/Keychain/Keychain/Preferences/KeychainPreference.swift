@@ -20,11 +20,8 @@ open class KeychainPreference<T>: MutablePreference<T>, @unchecked Sendable {
 
   /// Creates a preference.
   ///
-  /// - Parameters:
-  ///   - keychain: The keychain.
-  ///   - key: The key.
-  ///   - transformation: How the value is stored. If `nil`, the keychain stores it as it stores
-  ///     values of its type, including `Codable` ones.
+  /// - Parameter transformation: How the value is stored. If it is `nil`, the keychain stores it
+  ///   like any value of its type, including `Codable` ones.
   public init(
     keychain: KeychainPreferences = .sharedInstance, key: PreferenceKey,
     transformation: (any PreferenceTransformation)? = nil
@@ -65,14 +62,9 @@ public struct KeychainPreferenceWithDefault<T>: @unchecked Sendable {
   /// The value if none is stored.
   public let defaultValue: T
 
-  /// Creates a preference with a default.
+  /// Creates a preference with a default, which is returned if no value is stored.
   ///
-  /// - Parameters:
-  ///   - keychain: The keychain.
-  ///   - key: The key.
-  ///   - defaultValue: The value if none is stored.
-  ///   - transformation: How the value is stored; see
-  ///     ``KeychainPreference/init(keychain:key:transformation:)``.
+  /// The transformation is as for ``KeychainPreference/init(keychain:key:transformation:)``.
   public init(
     keychain: KeychainPreferences = .sharedInstance, key: PreferenceKey,
     default defaultValue: T, transformation: (any PreferenceTransformation)? = nil
@@ -84,12 +76,7 @@ public struct KeychainPreferenceWithDefault<T>: @unchecked Sendable {
 
   /// Creates a preference whose default is the initial value of the property.
   ///
-  /// - Parameters:
-  ///   - wrappedValue: The value if none is stored.
-  ///   - keychain: The keychain.
-  ///   - key: The key.
-  ///   - transformation: How the value is stored; see
-  ///     ``KeychainPreference/init(keychain:key:transformation:)``.
+  /// The transformation is as for ``KeychainPreference/init(keychain:key:transformation:)``.
   public init(
     wrappedValue: T, keychain: KeychainPreferences = .sharedInstance,
     key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
@@ -104,17 +91,17 @@ public struct KeychainPreferenceWithDefault<T>: @unchecked Sendable {
   }
 }
 
-// Names that published programs use: other names for the same things, Apple's status numbers, and
-// API of the released library that does not exist here.
+// Names that published programs use: aliases, Apple's status numbers, and API of the released
+// library that does not exist here.
 
 extension Credential {
-  /// When the credential was added; another name for ``created``.
+  /// When the credential was added; an alias of ``created``.
   public var creationDate: Date? { created }
 
-  /// When the credential was last changed; another name for ``modified``.
+  /// When the credential was last changed; an alias of ``modified``.
   public var modificationDate: Date? { modified }
 
-  /// When the secret can be read; another name for ``accessibility``.
+  /// When the secret can be read; an alias of ``accessibility``.
   public var accessible: Accessibility { accessibility }
 
   /// The access group; `nil` for the unnamed one.
@@ -134,7 +121,7 @@ extension Credential {
   }
 }
 
-/// When a credential can be read; another name for `Accessibility`.
+/// When a credential can be read; an alias of `Accessibility`.
 public typealias SecurityAttributeAccessible = Accessibility
 
 extension Accessibility {
@@ -143,60 +130,52 @@ extension Accessibility {
 }
 
 extension KeychainPreferences {
-  /// When values that are set from now on can be read; another name for ``accessibility``.
+  /// When values that are set from now on can be read; an alias of ``accessibility``.
   public var accessible: Accessibility {
     get { accessibility }
     set { accessibility = newValue }
   }
 
-  /// Returns the text of a key, or `nil` for a failure; another name for ``string(forKey:)``.
-  ///
-  /// - Returns: The text, or `nil`.
+  /// Returns the text of a key, or `nil` for a failure; an alias of ``string(forKey:)``.
   public func stringForKey(_ key: String) -> String? { string(forKey: key) }
 }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
 extension Accessibility {
-  /// Another name for ``whenUnlocked``.
+  /// An alias of ``whenUnlocked``.
   public static var AccessibleWhenUnlocked: Self { .whenUnlocked }
 
-  /// Another name for ``whenUnlockedThisDeviceOnly``.
+  /// An alias of ``whenUnlockedThisDeviceOnly``.
   public static var AccessibleWhenUnlockedThisDeviceOnly: Self { .whenUnlockedThisDeviceOnly }
 
-  /// Another name for ``afterFirstUnlock``.
+  /// An alias of ``afterFirstUnlock``.
   public static var AccessibleAfterFirstUnlock: Self { .afterFirstUnlock }
 
-  /// Another name for ``afterFirstUnlockThisDeviceOnly``.
+  /// An alias of ``afterFirstUnlockThisDeviceOnly``.
   public static var AccessibleAfterFirstUnlockThisDeviceOnly: Self {
     .afterFirstUnlockThisDeviceOnly
   }
 
-  /// Another name for ``always``.
+  /// An alias of ``always``.
   public static var AccessibleAlways: Self { .always }
 
-  /// Another name for ``alwaysThisDeviceOnly``.
+  /// An alias of ``alwaysThisDeviceOnly``.
   public static var AccessibleAlwaysThisDeviceOnly: Self { .alwaysThisDeviceOnly }
 
-  /// Another name for ``whenPasscodeSetThisDeviceOnly``.
+  /// An alias of ``whenPasscodeSetThisDeviceOnly``.
   public static var AccessibleWhenPasscodeSetThisDeviceOnly: Self {
     .whenPasscodeSetThisDeviceOnly
   }
 }
 
 extension KeychainPreferences {
-  /// A credential without its secret; another name for `Credential`.
+  /// A credential without its secret; an alias of `Credential`.
   public typealias Attribute = Credential
 
-  /// Returns the credential of a key; another name for ``subscript(attribute:)``.
-  ///
-  /// - Returns: The credential, or `nil`; ``lastError`` reports whether that is a failure.
+  /// Returns the credential of a key, as ``subscript(attribute:)`` does.
   public func attribute(forKey key: PreferenceKey) -> Attribute? { self[attribute: key] }
 
-  /// Sets the value of a key to a URL; another name for `set(_:forKey:)`.
-  ///
-  /// - Parameters:
-  ///   - url: The URL; `nil` removes the key.
-  ///   - key: The key.
+  /// Sets the value of a key to a URL; `nil` removes the key.
   public func set(url: URL?, forKey key: PreferenceKey) {
     set(url as PreferenceObject?, forKey: key)
   }
@@ -232,8 +211,6 @@ extension KeychainPreferences {
   }
 
   /// Not available: it is a dialog of iOS.
-  ///
-  /// - Returns: Nothing.
   @available(*, unavailable, message: "it is a dialog of iOS; generate one by other means")
   public class func generatePassword() -> String { "" }
 }
@@ -283,7 +260,7 @@ public let errSecDataTooLarge: OSStatus = -25302
 /// The store is locked, and nobody may be asked to unlock it.
 public let errSecInteractionNotAllowed: OSStatus = -25308
 
-/// The bytes are not a value of the type asked for.
+/// The bytes are not a value of the requested type.
 public let errSecDecode: OSStatus = -26275
 
 /// Another process held the store until the deadline.

@@ -28,10 +28,10 @@ internal import PrephirencesSystem
 /// A private or local type cannot be found by name: `keychain["api"]` and `value(for:)` return the
 /// JSON data of its values. Read them with `value(_:for:)`, which takes the type.
 ///
-/// There are two ways to use it. The throwing methods (`string(for:)`, `set(_:for:)` …) report what
-/// went wrong, and in asynchronous code they wait without blocking a thread of Swift's concurrency
-/// pool. The methods and subscripts of `MutablePreferencesType` (`string(forKey:)`,
-/// `keychain["api"]` …) return `nil` for a failure, and ``lastError`` reports it.
+/// There are two ways to use it. The throwing methods (`string(for:)`, `set(_:for:)` …) report
+/// failures. The methods and subscripts of `MutablePreferencesType` (`string(forKey:)`,
+/// `keychain["api"]` …) return `nil` for a failure, and ``lastError`` reports it. Both block the
+/// thread: asynchronous code calls them in ``perform(_:)``.
 ///
 /// No person is asked for a passphrase, and nothing is printed, unless you pass the initializer an
 /// ``Interaction``, such as `.terminal`, and a closure for notices.
@@ -50,21 +50,18 @@ public final class KeychainPreferences: MutablePreferencesType, PreferencesAdapt
 
   let state: PosixMutex<State>
 
-  /// The class and names of the credentials, with an empty account.
+  /// The kind and names of the credentials, with an empty account.
   let kind: CredentialIdentity.Kind
 
   /// The store that keeps the credentials.
   public let store: any CredentialStore
 
-  /// Creates preferences of generic passwords.
-  ///
-  /// Nothing is read or created before the first use.
+  /// Creates preferences of generic passwords; nothing is read or created before the first use.
   ///
   /// - Parameters:
-  ///   - service: What the credentials are for, such as `com.example.deploy`.
+  ///   - service: The service of the credentials, such as `com.example.deploy`.
   ///   - accessGroup: The access group; `nil` for the unnamed one.
   ///   - accessibility: When values that are set from now on can be read.
-  ///   - store: The store.
   public init(
     service: String, accessGroup: String? = nil, accessibility: Accessibility = .whenUnlocked,
     store: any CredentialStore = KeychainPreferences.defaultStore
@@ -76,16 +73,8 @@ public final class KeychainPreferences: MutablePreferencesType, PreferencesAdapt
 
   /// Creates preferences of internet passwords, whose keys are accounts on a server.
   ///
-  /// - Parameters:
-  ///   - server: The host name or address.
-  ///   - protocol: The protocol, such as `https`.
-  ///   - port: The port, or 0.
-  ///   - path: The path on the server.
-  ///   - securityDomain: The security domain (realm).
-  ///   - authenticationType: The authentication type.
-  ///   - accessGroup: The access group; `nil` for the unnamed one.
-  ///   - accessibility: When values that are set from now on can be read.
-  ///   - store: The store.
+  /// The names are those of ``InternetPassword``; the other parameters are as for generic
+  /// passwords.
   public init(
     server: String, protocol: String = "", port: UInt16 = 0, path: String = "",
     securityDomain: String = "", authenticationType: String = "", accessGroup: String? = nil,
@@ -113,9 +102,7 @@ public final class KeychainPreferences: MutablePreferencesType, PreferencesAdapt
     set { state.withLock { $0.accessGroup = newValue } }
   }
 
-  /// When values that are set from now on can be read.
-  ///
-  /// Stored values keep their accessibility until they are set again.
+  /// When values that are set from now on can be read; stored values keep their accessibility.
   public var accessibility: Accessibility {
     get { state.withLock(\.accessibility) }
     set { state.withLock { $0.accessibility = newValue } }
@@ -131,9 +118,7 @@ public final class KeychainPreferences: MutablePreferencesType, PreferencesAdapt
     if case .internetPassword(let password) = kind { password.server } else { nil }
   }
 
-  /// Returns the identity of a key's credential in the store.
-  ///
-  /// - Returns: The identity, whether or not there is such a credential.
+  /// Returns the identity of a key's credential in the store, whether or not the credential exists.
   public func identity(for key: String) -> CredentialIdentity {
     CredentialIdentity(kind.with(account: key), accessGroup: accessGroup ?? "")
   }
@@ -152,22 +137,20 @@ extension CredentialIdentity.Kind {
 }
 
 extension KeychainPreferences {
-  /// The default store: the desktop keyring or the vault, as ``AutomaticStore`` chooses for each
-  /// service.
-  ///
-  /// The whole process shares one handle.
+  /// The default store, one handle for the whole process: the desktop keyring or the vault, as
+  /// ``AutomaticStore`` chooses for each service.
   public static let defaultStore: any CredentialStore = AutomaticStore()
 
   private static let shared = PosixMutex<KeychainPreferences?>(nil)
 
   /// The preferences of this program, which can be replaced.
   ///
-  /// Their service is the identifier of the main bundle, or the name of the executable if it has
-  /// none, as is usual on Linux.
+  /// Their service is the identifier of the main bundle, or else, as is usual on Linux, the name of
+  /// the executable.
   public static var sharedInstance: KeychainPreferences {
     get {
       shared.withLock { shared in
-        let instance = shared ?? KeychainPreferences(service: ProgramName.current)
+        let instance = shared ?? KeychainPreferences(service: ProgramIdentifier.current)
         shared = instance
         return instance
       }
@@ -184,12 +167,12 @@ extension KeychainPreferences {
   /// The store is a new ``AutomaticStore``. Nothing is read, created or asked before the first use.
   ///
   /// - Parameters:
-  ///   - service: What the credentials are for, such as `com.example.deploy`.
+  ///   - service: The service of the credentials, such as `com.example.deploy`.
   ///   - accessGroup: The access group; `nil` for the unnamed one.
   ///   - accessibility: When values that are set from now on can be read.
   ///   - interaction: Whether and how a person may be asked for the passphrase of the vault. Unless
   ///     it is denied, the desktop keyring may show its dialogs, too.
-  ///   - notice: Called with what a person should know, such as which store the service got; `nil`
+  ///   - notice: Called with information for a person, such as which store the service got; `nil`
   ///     for no notices.
   public convenience init(
     service: String, accessGroup: String? = nil, accessibility: Accessibility = .whenUnlocked,
@@ -202,19 +185,8 @@ extension KeychainPreferences {
 
   /// Creates preferences of internet passwords for a program that a person uses.
   ///
-  /// - Parameters:
-  ///   - server: The host name or address.
-  ///   - protocol: The protocol, such as `https`.
-  ///   - port: The port, or 0.
-  ///   - path: The path on the server.
-  ///   - securityDomain: The security domain (realm).
-  ///   - authenticationType: The authentication type.
-  ///   - accessGroup: The access group; `nil` for the unnamed one.
-  ///   - accessibility: When values that are set from now on can be read.
-  ///   - interaction: Whether and how a person may be asked for the passphrase of the vault. Unless
-  ///     it is denied, the desktop keyring may show its dialogs, too.
-  ///   - notice: Called with what a person should know, such as which store the server got; `nil`
-  ///     for no notices.
+  /// The names are those of ``InternetPassword``; the other parameters are as for generic
+  /// passwords.
   public convenience init(
     server: String, protocol: String = "", port: UInt16 = 0, path: String = "",
     securityDomain: String = "", authenticationType: String = "", accessGroup: String? = nil,
@@ -232,9 +204,9 @@ extension KeychainPreferences {
 /// The name of this program, which is the service of its shared preferences.
 ///
 /// It is the identifier of Foundation's `Bundle.main`, which a program without Foundation does not
-/// have, or else the name of the executable. A different answer would lose the credentials of
-/// programs, so a test compares both in every kind of directory.
-enum ProgramName {
+/// have, or else the name of the executable. Another answer would lose the credentials of programs,
+/// so a test compares both in every kind of directory.
+enum ProgramIdentifier {
   static let current: String = {
     guard let executable = path(ofLink: "/proc/self/exe") else {
       return ProcessInfo.processInfo.processName
@@ -242,10 +214,10 @@ enum ProgramName {
     return identifier(ofBundle: bundle(ofExecutable: executable)) ?? name(in: executable)
   }()
 
-  /// The directories in which `Info.plist` can be, in order: the first that exists decides.
+  /// The directories that may contain `Info.plist`, in order: the first that exists decides.
   private static let supportDirectories = ["Contents", "Resources", "Support Files"]
 
-  /// Returns the bundle's directory: that of the executable, unless it is `Contents/Linux`.
+  /// Returns the directory of the bundle: that of the executable, unless it is `Contents/Linux`.
   private static func bundle(ofExecutable path: String) -> String {
     let directory = parent(of: path)
     guard name(in: directory) == "Linux", !parent(of: directory).isEmpty else { return directory }
@@ -260,12 +232,12 @@ enum ProgramName {
       return nil
     }
     let path = [directory, support, "Info.plist"].compactMap(\.self).joined(separator: "/")
-    // Whoever can write this file can replace the program, so it is read without a limit.
+    // Anybody who can write this file can replace the program, so it is read without a limit.
     guard let data = FileManager.default.contents(atPath: path) else { return nil }
     return try? PropertyListDecoder().decode(Information.self, from: data).identifier
   }
 
-  /// Like Foundation, this finds names in any case, and links to anything, which then may not open.
+  /// Finds names in any case, and any links, even if they don't open, as Foundation does.
   private static func supportDirectory(of directory: String) -> String? {
     let entries = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     return supportDirectories.first { name in

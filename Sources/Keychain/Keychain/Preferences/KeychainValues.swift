@@ -3,15 +3,13 @@ public import KeychainCredentials
 public import KeychainSecrets
 internal import PreferencesCore
 
-// The throwing methods.
+// The throwing methods, which block: asynchronous code calls them in `perform`.
 extension KeychainPreferences {
-  /// Returns the secret of a key, in guarded memory.
+  /// Returns the secret of a key, as it is stored, in guarded memory; `nil` if there is none.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - allowingExpired: Whether to return an expired secret; if `false`, it throws
-  ///     ``KeychainError/Code/expired``.
-  /// - Returns: The bytes as they are stored, or `nil` if there are none.
+  /// If `allowingExpired` is `false`, an expired secret throws ``KeychainError/Code/expired``, here
+  /// and in the other methods.
+  ///
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked`` or
   ///   ``KeychainError/Code/expired``.
   public func secret(
@@ -21,12 +19,8 @@ extension KeychainPreferences {
     return try value.secret.copy()
   }
 
-  /// Returns the text of a key, whatever type was stored.
+  /// Returns the text of a key, whatever type was stored; `nil` if there is none.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - allowingExpired: Whether to return an expired value.
-  /// - Returns: The text, or `nil` if there is none.
   /// - Throws: As `secret(for:allowingExpired:)`; ``KeychainError/Code/undecodable`` if the bytes
   ///   are not UTF-8.
   public func string(
@@ -35,40 +29,29 @@ extension KeychainPreferences {
     try stored(key, allowingExpired)?.string()
   }
 
-  /// Returns the bytes of a key, whatever type was stored.
+  /// Returns the bytes of a key, whatever type was stored; `nil` if there are none.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - allowingExpired: Whether to return an expired value.
-  /// - Returns: The bytes, or `nil` if there are none.
   /// - Throws: As `secret(for:allowingExpired:)`.
   public func data(for key: String, allowingExpired: Bool = false) throws(KeychainError) -> Data? {
     try stored(key, allowingExpired)?.data
   }
 
-  /// Returns the value of a key, of the type that was stored.
+  /// Returns the value of a key, with its stored type; `nil` if there is none.
   ///
   /// A value that another program stored is text if it is valid UTF-8, and data otherwise. A
   /// `Codable` value is its JSON data if this program has no type of the stored name; private types
   /// are never found. Read such values with `value(_:for:)`.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - allowingExpired: Whether to return an expired value.
-  /// - Returns: The value, or `nil` if there is none.
   /// - Throws: As `secret(for:allowingExpired:)`; ``KeychainError/Code/undecodable`` if the bytes
   ///   do not match their content type.
   public func value(for key: String, allowingExpired: Bool = false) throws(KeychainError) -> Any? {
     try stored(key, allowingExpired)?.value()
   }
 
-  /// Returns the value of a key, of a type that the caller names.
+  /// Returns the value of a key with the caller's type; `nil` if there is none.
   ///
-  /// - Parameters:
-  ///   - type: The type, whether or not the program that stored the value has it.
-  ///   - key: The key.
-  ///   - allowingExpired: Whether to return an expired value.
-  /// - Returns: The value, or `nil` if there is none.
+  /// The program that stored the value need not have the type.
+  ///
   /// - Throws: As `secret(for:allowingExpired:)`; ``KeychainError/Code/undecodable`` if the bytes
   ///   are not a value of that type.
   public func value<Value: Decodable>(
@@ -86,14 +69,13 @@ extension KeychainPreferences {
   /// - Parameters:
   ///   - value: Text, data, a number, a date, a URL, an array, a dictionary, or any other `Codable`
   ///     value; `nil` removes the key and ignores the other arguments.
-  ///   - key: The key.
-  ///   - expires: When the value stops being valid; `nil` for never, even if the old value had an
+  ///   - expires: The end of the value's validity; `nil` for none, even if the old value had an
   ///     expiry.
   ///   - label: A name for people; `nil` keeps the current one.
   ///   - comment: A remark for people; `nil` keeps the current one.
   ///   - attributes: Pairs that searches match; attributes with other names stay.
-  /// - Throws: ``KeychainError``, such as `locked`, or `invalidArgument` if the value cannot be stored
-  ///   or the name of an attribute is reserved. Then the old value stays.
+  /// - Throws: ``KeychainError``, such as `locked`, or `invalidArgument` if the value cannot be
+  ///   stored or the name of an attribute is reserved. Then the old value stays.
   public func set(
     _ value: Any?, for key: String, expires: Date? = nil, label: String? = nil,
     comment: String? = nil, attributes: CredentialAttributes = [:]
@@ -107,15 +89,9 @@ extension KeychainPreferences {
     try store.merge(update, secret: stored.secret.bytes, into: identity(for: key))
   }
 
-  /// Stores a secret without a copy outside guarded memory, with its expiry and notes.
+  /// Stores a secret without a copy outside guarded memory, with its expiry and notes as for a
+  /// value.
   ///
-  /// - Parameters:
-  ///   - secret: The bytes.
-  ///   - key: The key.
-  ///   - expires: When the secret stops being valid; `nil` for never.
-  ///   - label: A name for people; `nil` keeps the current one.
-  ///   - comment: A remark for people; `nil` keeps the current one.
-  ///   - attributes: Pairs that searches match; attributes with other names stay.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``. Then the old value stays.
   public func set(
     _ secret: borrowing SecretBytes, for key: String, expires: Date? = nil, label: String? = nil,
@@ -125,9 +101,8 @@ extension KeychainPreferences {
     try store.merge(update, secret: secret, into: identity(for: key))
   }
 
-  /// Removes a key with its value.
+  /// Removes a key with its value; `false` if there was no value.
   ///
-  /// - Returns: `false` if there was no value.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``, or with
   ///   ``KeychainError/Code/refused`` for another program's item.
   @discardableResult
@@ -137,57 +112,48 @@ extension KeychainPreferences {
 
   /// Removes all keys of this service (or server) and access group.
   ///
-  /// If some keys cannot be listed, nothing is removed. In the vault, all are removed or none; other
-  /// stores remove them one by one.
+  /// If some keys cannot be listed, nothing is removed. The vault removes all or none; other stores
+  /// remove them one by one.
   ///
   /// - Throws: As `allKeys()`, or as `removeValue(for:)`.
   public func removeAll() throws(KeychainError) { try removeValues(for: allKeys()) }
 
-  /// Returns the keys of this service (or server) and access group.
+  /// Returns the keys of this service (or server) and access group, ordered by their bytes.
   ///
-  /// - Returns: The keys, ordered by their bytes.
-  /// - Throws: ``KeychainError``, also if there may be more keys: `locked`, `damaged` or `otherDevice`
-  ///   if items of the store could not be read.
+  /// - Throws: ``KeychainError``, also if there may be more keys: `locked`, `damaged` or
+  ///   `otherDevice` if items of the store could not be read.
   public func allKeys() throws(KeychainError) -> [String] {
     let (keys, incomplete) = try search()
     if let incomplete { throw incomplete }
     return keys
   }
 
-  /// Returns whether a key has a value, without reading the secret.
+  /// Returns whether a key has a value, expired or not, without reading the secret.
   ///
-  /// - Returns: `true` if there is a value, expired or not.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``.
   public func contains(_ key: String) throws(KeychainError) -> Bool {
     try credential(for: key) != nil
   }
 
-  /// Returns the credential of a key, without the value.
+  /// Returns the credential of a key, without the value; `nil` if there is none.
   ///
-  /// - Returns: The credential, or `nil` if there is none.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``.
   public func credential(for key: String) throws(KeychainError) -> Credential? {
     try store.credential(for: identity(for: key))
   }
 
-  /// Changes the credential of a key, without changing the value.
+  /// Changes the credential of a key, but not its value, and returns it.
   ///
-  /// - Parameters:
-  ///   - update: The changes, such as a label, an expiry or another accessibility.
-  ///   - key: The key.
-  /// - Returns: The changed credential.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/notFound``.
   @discardableResult
   public func update(
     _ update: CredentialUpdate, for key: String
   ) throws(KeychainError) -> Credential { try store.update(identity(for: key), with: update) }
 
-  /// Renames a key in one step; its credential stays the same otherwise.
+  /// Renames a key in one step, and returns its credential, which otherwise stays the same.
   ///
-  /// - Parameters:
-  ///   - key: The key, which has no value afterwards.
-  ///   - newKey: The new key, which must not have a value yet.
-  /// - Returns: The changed credential.
+  /// The new key must not have a value yet.
+  ///
   /// - Throws: ``KeychainError``, with ``KeychainError/Code/notFound``,
   ///   ``KeychainError/Code/alreadyExists`` or ``KeychainError/Code/locked``.
   @discardableResult
@@ -195,205 +161,19 @@ extension KeychainPreferences {
     try store.rename(identity(for: key), to: identity(for: newKey))
   }
 
-  // The same methods for asynchronous code, where the compiler prefers them. The store is used on
-  // another thread; values are encoded and decoded where the caller runs, so they need not be
-  // `Sendable`.
-
   /// Does work on another thread, so that waiting blocks no thread of Swift's concurrency pool.
   ///
-  /// Use it for several calls in a row. Inside `work`, the throwing methods are the synchronous
-  /// ones.
+  /// ```swift
+  /// let token = try await keychain.perform { try $0.string(for: "api") }
+  /// ```
   ///
   /// - Parameter work: Uses the preferences.
   /// - Returns: What `work` returns.
-  /// - Throws: What `work` throws, or ``KeychainError`` with ``KeychainError/Code/cancelled`` if the
-  ///   task was cancelled before the work began.
-  public func perform<Result: Sendable>(
+  /// - Throws: What `work` throws, or ``KeychainError`` with ``KeychainError/Code/cancelled`` if
+  ///   the task was cancelled before the work began.
+  public func perform<Result: ~Copyable & Sendable>(
     _ work: @escaping @Sendable (KeychainPreferences) throws -> Result
   ) async throws -> Result { try await store.perform { _ in try work(self) } }
-
-  /// Returns the secret of a key, in guarded memory, without blocking.
-  ///
-  /// - Returns: The bytes as they are stored, or `nil` if there are none.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func secret(
-    for key: String, allowingExpired: Bool = false
-  ) async throws(KeychainError) -> SecretBytes? {
-    guard let value = try await onWorkerThread({ try $0.stored(key, allowingExpired) }) else {
-      return nil
-    }
-    return try value.secret.copy()
-  }
-
-  /// Returns the text of a key, whatever type was stored, without blocking.
-  ///
-  /// - Returns: The text, or `nil` if there is none.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func string(
-    for key: String, allowingExpired: Bool = false
-  ) async throws(KeychainError) -> String? {
-    try await onWorkerThread { try $0.stored(key, allowingExpired) }?.string()
-  }
-
-  /// Returns the bytes of a key, whatever type was stored, without blocking.
-  ///
-  /// - Returns: The bytes, or `nil` if there are none.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func data(
-    for key: String, allowingExpired: Bool = false
-  ) async throws(KeychainError) -> Data? {
-    try await onWorkerThread { try $0.stored(key, allowingExpired) }?.data
-  }
-
-  /// Returns the value of a key, of the type that was stored, without blocking.
-  ///
-  /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func value(
-    for key: String, allowingExpired: Bool = false
-  ) async throws(KeychainError) -> Any? {
-    try await onWorkerThread { try $0.stored(key, allowingExpired) }?.value()
-  }
-
-  /// Returns the value of a key, of a type that the caller names, without blocking.
-  ///
-  /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func value<Value: Decodable>(
-    _ type: Value.Type, for key: String, allowingExpired: Bool = false
-  ) async throws(KeychainError) -> Value? {
-    try await onWorkerThread { try $0.stored(key, allowingExpired) }?.value(as: type)
-  }
-
-  /// Stores a value, with its expiry and notes, without blocking.
-  ///
-  /// - Parameters:
-  ///   - value: The value; `nil` removes the key and ignores the other arguments.
-  ///   - expires: When the value stops being valid; `nil` for never.
-  ///   - label: A name for people; `nil` keeps the current one.
-  ///   - comment: A remark for people; `nil` keeps the current one.
-  ///   - attributes: Pairs that searches match; attributes with other names stay.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func set(
-    _ value: Any?, for key: String, expires: Date? = nil, label: String? = nil,
-    comment: String? = nil, attributes: CredentialAttributes = [:]
-  ) async throws(KeychainError) {
-    guard let value = unwrapped(value) else {
-      try await removeValue(for: key)
-      return
-    }
-    let stored = try StoredValue(encoding: value)
-    let update = update(stored.contentType, expires, label, comment, attributes)
-    try await onWorkerThread {
-      _ = try $0.store.merge(update, secret: stored.secret.bytes, into: $0.identity(for: key))
-    }
-  }
-
-  /// Stores a secret, with its expiry and notes, without blocking and without a copy outside
-  /// guarded memory.
-  ///
-  /// - Parameters:
-  ///   - expires: When the secret stops being valid; `nil` for never.
-  ///   - label: A name for people; `nil` keeps the current one.
-  ///   - comment: A remark for people; `nil` keeps the current one.
-  ///   - attributes: Pairs that searches match; attributes with other names stay.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func set(
-    _ secret: borrowing SecretBytes, for key: String, expires: Date? = nil, label: String? = nil,
-    comment: String? = nil, attributes: CredentialAttributes = [:]
-  ) async throws(KeychainError) {
-    let secret = try SharedSecret(copying: secret)
-    let update = update(nil, expires, label, comment, attributes)
-    try await onWorkerThread {
-      _ = try $0.store.merge(update, secret: secret.bytes, into: $0.identity(for: key))
-    }
-  }
-
-  /// Removes a key with its value, without blocking.
-  ///
-  /// - Returns: `false` if there was no value.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  @discardableResult
-  public func removeValue(for key: String) async throws(KeychainError) -> Bool {
-    try await onWorkerThread { try $0.removeValue(for: key) }
-  }
-
-  /// Removes all keys of this service (or server) and access group, without blocking.
-  ///
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func removeAll() async throws(KeychainError) {
-    try await onWorkerThread { try $0.removeAll() }
-  }
-
-  /// Returns the keys of this service (or server) and access group, without blocking.
-  ///
-  /// - Returns: The keys, ordered by their bytes.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func allKeys() async throws(KeychainError) -> [String] {
-    try await onWorkerThread { try $0.allKeys() }
-  }
-
-  /// Returns whether a key has a value, without blocking and without reading the secret.
-  ///
-  /// - Returns: `true` if there is a value, expired or not.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func contains(_ key: String) async throws(KeychainError) -> Bool {
-    try await onWorkerThread { try $0.contains(key) }
-  }
-
-  /// Returns the credential of a key, without the value and without blocking.
-  ///
-  /// - Returns: The credential, or `nil` if there is none.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func credential(for key: String) async throws(KeychainError) -> Credential? {
-    try await onWorkerThread { try $0.credential(for: key) }
-  }
-
-  /// Changes the credential of a key, without changing the value and without blocking.
-  ///
-  /// - Returns: The changed credential.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  @discardableResult
-  public func update(
-    _ update: CredentialUpdate, for key: String
-  ) async throws(KeychainError) -> Credential {
-    try await onWorkerThread { try $0.update(update, for: key) }
-  }
-
-  /// Renames a key in one step, without blocking.
-  ///
-  /// - Parameter newKey: The new key, which must not have a value yet.
-  /// - Returns: The changed credential.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  @discardableResult
-  public func rename(_ key: String, to newKey: String) async throws(KeychainError) -> Credential {
-    try await onWorkerThread { try $0.rename(key, to: newKey) }
-  }
-
-  func onWorkerThread<Result: Sendable>(
-    _ work: @escaping @Sendable (KeychainPreferences) throws -> Result
-  ) async throws(KeychainError) -> Result {
-    do {
-      return try await perform(work)
-    } catch {
-      // `perform` throws only what `work` throws, and cancellation.
-      throw keychainError(error)
-    }
-  }
 
   func stored(_ key: String, _ allowingExpired: Bool) throws(KeychainError) -> StoredValue? {
     guard let item = try store.item(identity(for: key)) else { return nil }
@@ -403,7 +183,7 @@ extension KeychainPreferences {
     return item.value
   }
 
-  /// Returns what a new value changes of its credential; it keeps the notes that are `nil`.
+  /// Returns the change of a credential by a new value; notes that are `nil` stay.
   func update(
     _ contentType: String?, _ expires: Date? = nil, _ label: String? = nil,
     _ comment: String? = nil, _ attributes: CredentialAttributes = [:]

@@ -4,9 +4,9 @@ public import KeychainCredentials
 public import PreferencesCore
 internal import PrephirencesSystem
 
-// The preference protocols. `lastError` and `lastStatus` report a failure, and it reads as `nil`;
-// it never causes a write. The documentation of each method begins with that, and names the method
-// that throws.
+// The preference protocols. A failure reads as `nil`, never causes a write, and is reported by
+// `lastError` and `lastStatus`. The comment of each method begins with that, and names the throwing
+// method.
 extension KeychainPreferences {
   /// The failure of the last non-throwing call, on any thread; `nil` if it succeeded.
   ///
@@ -14,67 +14,50 @@ extension KeychainPreferences {
   /// throwing methods.
   public var lastError: KeychainError? { state.withLock(\.lastError) }
 
-  /// The same as an error of preferences.
+  /// The failure as an error of preferences.
   public var lastPreferencesError: PreferencesError? { lastError?.preferencesError }
 
-  /// The status of the last non-throwing call, on any thread, as a number of Apple's keychain;
-  /// `nil` before the first.
+  /// The status of the last non-throwing call, on any thread, as a number of Apple's keychain.
   ///
-  /// It is `errSecItemNotFound` if the key has no value.
+  /// It is `nil` before the first call, and `errSecItemNotFound` if the key has no value.
   public var lastStatus: OSStatus? { state.withLock(\.lastStatus) }
 
   /// Returns the value of a key, or `nil` for a failure; `value(for:)` throws it.
   ///
-  /// The value is of the type that was stored. ``lastError`` reports a failure. `keychain["key"]`
-  /// is the same. Both return a `Codable` value as `Data`, which is JSON, if its type is private or
-  /// local, or does not exist in this program: read such values with `value(_:for:)`.
-  ///
-  /// - Returns: The value, or `nil` if there is none or it cannot be read.
+  /// The value has its stored type. ``lastError`` reports a failure. `keychain["key"]` is the same.
+  /// Both return a `Codable` value as `Data`, which is JSON, if its type is private or local, or
+  /// does not exist in this program: read such values with `value(_:for:)`.
   public func object(forKey key: PreferenceKey) -> PreferenceObject? {
     recordingRead { try value(for: key) }
   }
 
-  /// Returns the text of a key, or `nil` for a failure; `string(for:)` throws it.
-  ///
-  /// The result is text whatever type was stored. ``lastError`` reports a failure.
-  ///
-  /// - Returns: The text, or `nil` if there is none or it cannot be read.
+  /// Returns the text of a key, whatever type was stored, or `nil` for a failure; `string(for:)`
+  /// throws it.
   public func string(forKey key: PreferenceKey) -> String? {
     recordingRead { try string(for: key) }
   }
 
-  /// Returns the bytes of a key, or `nil` for a failure; `data(for:)` throws it.
-  ///
-  /// ``lastError`` reports a failure.
-  ///
-  /// - Returns: The bytes, whatever was stored, or `nil` if there are none or they cannot be read.
+  /// Returns the bytes of a key, whatever type was stored, or `nil` for a failure; `data(for:)`
+  /// throws it.
   public func data(forKey key: PreferenceKey) -> Data? { recordingRead { try data(for: key) } }
 
   /// Returns whether a key has a value, or `false` for a failure; `contains(_:)` throws it.
-  ///
-  /// The secret is not read. ``lastError`` reports a failure.
-  ///
-  /// - Returns: `true` if there is a value.
   public func hasObject(forKey key: PreferenceKey) -> Bool {
     recordingRead { try credential(for: key) } != nil
   }
 
-  /// Returns the keys that can be read now, and leaves out the others; `allKeys()` throws instead.
+  /// Returns the keys that can be read now, without the others; `allKeys()` throws instead.
   ///
   /// ``lastError`` reports whether there may be more.
-  ///
-  /// - Returns: The keys.
   public func keys() -> [String] {
     let found = recording { try search() }
     if let incomplete = found?.incomplete { record(incomplete) }
     return found?.keys ?? []
   }
 
-  /// Returns the values that can be read now, and leaves out the others.
+  /// Returns the values that can be read now, by their keys, without the others.
   ///
   /// ``lastError`` reports whether there may be more; `allKeys()` and `value(for:)` throw instead.
-  ///
-  /// - Returns: The values by their keys.
   public func dictionary() -> PreferencesDictionary {
     let found = recording { try search() }
     var failure = found?.incomplete
@@ -90,36 +73,29 @@ extension KeychainPreferences {
 
   /// Sets the value of a key, and ignores a failure; `set(_:for:)` throws it.
   ///
-  /// After a failure, such as a locked vault, the old value is still there; ``lastError`` reports
-  /// it. The subscripts and the setters of numbers, truth values and URLs call this method.
-  ///
-  /// - Parameters:
-  ///   - value: The value; `nil` removes the key.
-  ///   - key: The key.
+  /// `nil` removes the key. After a failure, such as a locked vault, the old value stays. The
+  /// subscripts and the setters of numbers, truth values and URLs call this method.
   public func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     recording { try set(value, for: key) }
   }
 
-  /// Removes a key, and ignores a failure; `removeValue(for:)` throws it.
-  ///
-  /// After a failure the value is still there; ``lastError`` reports it.
+  /// Removes a key, and ignores a failure, after which the value stays; `removeValue(for:)` throws
+  /// it.
   public func removeObject(forKey key: PreferenceKey) {
     recordingRead { try removeValue(for: key) ? true : nil }
   }
 
   /// Sets the values of several keys, and ignores a failure; `set(_:)` throws it.
   ///
-  /// ``lastError`` reports a failure. In the vault, nothing was stored then.
-  ///
-  /// - Parameter dictionary: The values by their keys; other keys keep theirs.
+  /// Other keys keep their values. After a failure, the vault has stored none of the values.
   public func set(dictionary: PreferencesDictionary) {
     recording { try set(withoutNulls(dictionary)) }
   }
 
-  /// Removes all keys, and ignores a failure; `removeAll()` throws it.
+  /// Removes all keys of this service (or server) and access group, and ignores a failure;
+  /// `removeAll()` throws it.
   ///
-  /// Only keys of this service (or server) and access group are removed. ``lastError`` reports a
-  /// failure; after it some or all are still there, and all if they are in the vault.
+  /// After a failure, all keys are still in the vault; other stores may have removed some.
   public func clearAll() { recording { try removeAll() } }
 
   /// The text of a key; a failure reads as `nil`, and is ignored by the setter.
@@ -138,9 +114,7 @@ extension KeychainPreferences {
     set { set(newValue as PreferenceObject?, forKey: key) }
   }
 
-  /// The credential of a key, or `nil` for a failure.
-  ///
-  /// `credential(for:)` throws instead.
+  /// The credential of a key, or `nil` for a failure; `credential(for:)` throws it.
   public subscript(attribute key: PreferenceKey) -> Credential? {
     recordingRead { try credential(for: key) }
   }
@@ -177,7 +151,7 @@ extension KeychainPreferences {
     }
   }
 
-  /// Values cannot be written as members: a misspelt name would store a credential.
+  /// Not available: a misspelt member would store a credential.
   ///
   /// Other kinds of preferences have this subscript, and code that is generic over
   /// ``MutablePreferencesType`` can read and set values of the keychain with it. On the keychain
@@ -198,17 +172,15 @@ extension KeychainPreferences {
 
 /// The keychain reports failures, such as a locked vault.
 extension KeychainPreferences: FalliblePreferencesType {
-  /// Returns the value of a key; another name for `value(for:)`.
+  /// Returns the value of a key, as `value(for:)` does.
   ///
-  /// - Returns: The value, or `nil` if there is none.
   /// - Throws: As `value(for:)`.
   public func fetchObject(forKey key: PreferenceKey) throws(KeychainError) -> PreferenceObject? {
     try value(for: key)
   }
 
-  /// Returns all values.
+  /// Returns all values by their keys.
   ///
-  /// - Returns: The values by their keys.
   /// - Throws: As `allKeys()` and `value(for:)`.
   public func fetchDictionary() throws(KeychainError) -> PreferencesDictionary {
     var values: PreferencesDictionary = [:]
@@ -216,17 +188,14 @@ extension KeychainPreferences: FalliblePreferencesType {
     return values
   }
 
-  /// Sets the value of a key; another name for `set(_:for:)`.
+  /// Sets the value of a key, as `set(_:for:)` does; `nil` removes the key.
   ///
-  /// - Parameters:
-  ///   - value: The value; `nil` removes the key.
-  ///   - key: The key.
   /// - Throws: As `set(_:for:)`.
   public func storeObject(
     _ value: PreferenceObject?, forKey key: PreferenceKey
   ) throws(KeychainError) { try set(value, for: key) }
 
-  /// Removes all keys; another name for `removeAll()`.
+  /// Removes all keys, as `removeAll()` does.
   ///
   /// - Throws: As `removeAll()`.
   public func removeAllObjects() throws(KeychainError) { try removeAll() }

@@ -15,30 +15,28 @@ internal import PrephirencesSystem
 /// ```
 ///
 /// A value is resolved if it is the text of a ``CredentialReference``, its key is declared, and the
-/// value is the user's own, as `OwnValuePreferences` defines: that of `DurablePreferences`, also
+/// value is the user's own, as `OwnValuePreferences` defines: a value of `DurablePreferences`, also
 /// within composites and proxies. So a server, an environment variable or an argument cannot make
-/// the program read a secret and send it somewhere. The reference must name a service and an access
-/// group that are declared. If one of these fails, reading fails: a declared key never returns the
-/// text of a reference.
+/// the program read a secret and send it somewhere. The reference must name a declared service and
+/// access group. Otherwise reading fails: a declared key never returns the text of a reference.
 ///
 /// References in arrays and dictionaries are not resolved. Other values, and those of other keys,
-/// are returned as the preferences have them.
+/// are returned unchanged.
 ///
-/// A declared key takes references only, and `nil`: any other value is refused, so that no secret
-/// gets into the preferences. To change a secret, change its credential.
+/// A declared key can only be set to references and `nil`, so that no secret gets into the
+/// preferences. To change a secret, change its credential.
 ///
-/// Don't make them a member of composites or proxies, whose observers would be given secrets, and
-/// which would take a failure for a missing value.
+/// Don't make them a member of composites or proxies: their observers would receive secrets, and
+/// they would treat a failure as a missing value.
 ///
 /// ``dictionary()`` and observers show references, not secrets. An observer is notified if the
 /// reference changes, not if the credential does.
 ///
-/// The throwing methods report each failure: ``KeychainError`` for a reference, and the error of the
-/// preferences for these. The methods and subscripts of `MutablePreferencesType` return `nil` for a
-/// failure, and ``lastError`` reports it. Nothing is cached, and calls block the thread.
+/// The throwing methods report each failure: ``KeychainError`` for a reference, and the error of
+/// the preferences for these. The methods and subscripts of `MutablePreferencesType` return `nil`
+/// for a failure, and ``lastError`` reports it. Nothing is cached, and calls block the thread.
 public final class ReferencePreferences: @unchecked Sendable {
-  // Unchecked because the preferences guard themselves; nothing else but the failure changes, which
-  // is behind a lock.
+  // Unchecked because the preferences are thread-safe, and only the failure changes, behind a lock.
 
   /// The preferences that have the references.
   public let preferences: any PreferencesType
@@ -61,10 +59,9 @@ public final class ReferencePreferences: @unchecked Sendable {
   /// - Parameters:
   ///   - preferences: The preferences that have the references.
   ///   - keys: The keys whose values are resolved; keys compare as bytes.
-  ///   - service: The service of references that name none.
+  ///   - service: The service of references without one.
   ///   - others: More services and servers that references may name.
-  ///   - accessGroups: The access groups that references may name; the unnamed one if it is left
-  ///     out.
+  ///   - accessGroups: The access groups that references may name; by default, the unnamed one.
   ///   - store: The store of the credentials.
   public init(
     _ preferences: any PreferencesType, resolving keys: [PreferenceKey], service: String,
@@ -83,7 +80,7 @@ public final class ReferencePreferences: @unchecked Sendable {
   /// It is a ``KeychainError`` for a reference, and the error of the preferences for these.
   public var lastError: (any Error)? { failure.withLock(\.self) }
 
-  /// The same as an error of preferences.
+  /// The failure as an error of preferences.
   public var lastPreferencesError: PreferencesError? {
     lastError.map { .converting($0, "a value could not be read or stored") }
   }
@@ -103,28 +100,26 @@ public final class ReferencePreferences: @unchecked Sendable {
     }
   }
 
-  /// Returns the value of a key, or the secret that it refers to, in guarded memory.
+  /// Returns the bytes of the secret, text or data of a key, in guarded memory; `nil` without a
+  /// value.
   ///
-  /// - Returns: The bytes of the secret, or of the text or data that the preferences have; `nil` if
-  ///   they have no value.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/notFound``,
   ///   ``KeychainError/Code/locked``, ``KeychainError/Code/expired``, or
-  ///   ``KeychainError/Code/refused`` if the reference is not declared or from elsewhere;
+  ///   ``KeychainError/Code/refused`` if the reference is not declared or not the user's own;
   ///   ``KeychainError/Code/undecodable`` if the value is neither text nor data; the error of the
   ///   preferences.
   public func secret(for key: String) throws -> SecretBytes? {
     if let secret = try resolved(key) { return secret }
     switch try preferences.fetchedObject(forKey: key) {
     case nil: return nil
-    case let text as String: return try translated(secrets: SecretBytes(copying: text))
-    case let data as Data: return try translated(secrets: SecretBytes(copying: data.bytes))
+    case let text as String: return try SecretBytes(copying: text)
+    case let data as Data: return try SecretBytes(copying: data.bytes)
     default: throw KeychainError.undecodable("the value of '\(key)' is neither text nor data")
     }
   }
 
-  /// Returns the text of a key, or that of the secret to which it refers.
+  /// Returns the text of a key, or of its secret; `nil` if there is no value, or if it is not text.
   ///
-  /// - Returns: The text; `nil` if there is no value, or if that is not text.
   /// - Throws: As ``secret(for:)``; ``KeychainError/Code/undecodable`` if the secret is not UTF-8.
   public func string(for key: String) throws -> String? {
     guard let secret = try resolved(key) else {
@@ -137,31 +132,31 @@ public final class ReferencePreferences: @unchecked Sendable {
     return text
   }
 
-  /// Returns the data of a key, or the bytes of the secret to which it refers.
+  /// Returns the data of a key, or the bytes of its secret; `nil` if there is no value, or if it is
+  /// not data.
   ///
-  /// - Returns: The bytes; `nil` if there is no value, or if that is not data.
   /// - Throws: As ``secret(for:)``.
   public func data(for key: String) throws -> Data? {
     if let secret = try resolved(key) { return secret.withBytes { Data($0.array) } }
     return try preferences.fetchedObject(forKey: key) as? Data
   }
 
-  /// Returns the value of a key; a secret as text, or as data if it is not UTF-8.
+  /// Returns the value of a key; a secret as text, or as data if it is not UTF-8; `nil` without a
+  /// value.
   ///
-  /// - Returns: The value, or `nil` if there is none.
   /// - Throws: As ``secret(for:)``.
   public func value(for key: String) throws -> Any? {
     if let secret = try resolved(key) { return secret.textOrData() }
     return try preferences.fetchedObject(forKey: key)
   }
 
-  /// Calls `read` with preferences that have the value of a key; a failure is recorded.
+  /// Calls `read` with preferences that contain the resolved value of a key, and records a failure.
   private func reading<Result>(
     _ key: PreferenceKey, _ read: (any PreferencesType) -> Result
   ) -> Result? {
     recorded {
       guard let secret = try resolved(key) else { return read(preferences) }
-      return read(DictionaryPreferences(dictionary: [key: secret.textOrData()]))
+      return read(SinglePreference(secret.textOrData()))
     }
   }
 }
@@ -170,14 +165,14 @@ extension SecretBytes {
   fileprivate borrowing func textOrData() -> Any { withBytes { $0.text ?? Data($0.array) as Any } }
 }
 
-// The other preferences convert, because their getters may know more than the value shows.
+// The other preferences convert values, because their getters may know more than the value shows.
 extension ReferencePreferences: PreferencesType {
   /// Returns the value of a key, or `nil` for a failure; ``value(for:)`` throws it.
   public func object(forKey key: PreferenceKey) -> PreferenceObject? {
     recorded { try value(for: key) } ?? nil
   }
 
-  /// Returns all values, with references as they are.
+  /// Returns all values, with unresolved references.
   public func dictionary() -> PreferencesDictionary { preferences.dictionary() }
 
   /// Returns whether a key has a value, without resolving it.
@@ -236,7 +231,7 @@ extension ReferencePreferences: PreferencesType {
     reading(key) { $0.unarchiveObject(forKey: key) } ?? nil
   }
 
-  /// Starts notifying an observer of changes to the preferences, with references as they are.
+  /// Notifies an observer of changes to the preferences, with unresolved references.
   public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     preferences.addObserver(observer)
   }
@@ -247,10 +242,10 @@ extension ReferencePreferences {
     declaredKeys.contains { $0.hasSameBytes(as: key) }
   }
 
-  /// Returns what the value of a key refers to; `nil` if it is not to be resolved.
+  /// Returns the secret of a key's reference; `nil` if the value is not to be resolved.
   func resolved(_ key: PreferenceKey) throws -> SecretBytes? {
     guard isDeclared(key) else { return nil }
-    // First, since combined preferences may report a failure only here.
+    // First, because combined preferences may report a failure only here.
     let own = try preferences.ownObject(forKey: key) as? String
     guard let text = try preferences.fetchedObject(forKey: key) as? String,
       CredentialReference.isReference(text)
@@ -328,45 +323,40 @@ extension KeychainError {
   }
 }
 
-// A declared key takes references only; other keys, whatever the preferences take.
+// A declared key can only be set to references; other keys to everything that the preferences
+// accept.
 extension ReferencePreferences: FalliblePreferencesType {
-  /// Returns the value of a key; another name for ``value(for:)``.
+  /// Returns the value of a key, as ``value(for:)`` does.
   ///
-  /// - Returns: The value, or `nil` if there is none.
   /// - Throws: As ``secret(for:)``.
   public func fetchObject(forKey key: PreferenceKey) throws -> PreferenceObject? {
     try value(for: key)
   }
 
-  /// Returns all values, with references as they are.
+  /// Returns all values, with unresolved references, by their keys.
   ///
-  /// - Returns: The values by their keys.
   /// - Throws: The error of the preferences.
   public func fetchDictionary() throws -> PreferencesDictionary {
     try preferences.fetchedDictionary()
   }
 
-  /// Sets the value of a key.
+  /// Sets the value of a key; `nil` removes the key.
   ///
-  /// - Parameters:
-  ///   - value: The value; `nil` removes the key. A declared key takes the text of a reference only.
-  ///   - key: The key.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if a declared key would get
-  ///   anything else, or if the preferences can only be read; the error of the preferences.
+  ///   anything but a reference, or if the preferences are read-only; the error of the preferences.
   public func storeObject(_ value: PreferenceObject?, forKey key: PreferenceKey) throws {
     try storeObjects([(key, value)])
   }
 
-  /// Sets the values of several keys; other keys keep theirs.
+  /// Sets the values of several keys; `nil` removes a key, and other keys keep their values.
   ///
-  /// - Parameter values: The keys with their values; `nil` removes the key.
   /// - Throws: As ``storeObject(_:forKey:)``; if a value is refused, none is stored.
   public func storeObjects(_ values: [(key: PreferenceKey, value: PreferenceObject?)]) throws {
     for (key, value) in values { try checkWriting(value, key) }
     try mutable().replaceObjects(with: values)
   }
 
-  /// Removes all keys and their values; credentials stay.
+  /// Removes all keys and their values, but no credentials.
   ///
   /// - Throws: The error of the preferences.
   public func removeAllObjects() throws {
@@ -380,7 +370,7 @@ extension ReferencePreferences: FalliblePreferencesType {
     recorded { try storeObject(value, forKey: key) }
   }
 
-  /// Removes a key and its value; the credential stays.
+  /// Removes a key and its value, but not the credential.
   public func removeObject(forKey key: PreferenceKey) {
     recorded { try storeObject(nil, forKey: key) }
   }

@@ -15,7 +15,6 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
     let value: Value?
   }
 
-  /// Whether the value must be renewed.
   enum Need: Sendable {
     case none(Value)
     case renewal(of: Current)
@@ -35,9 +34,9 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
 
   /// Returns whether the value must be renewed, and checks that a new one can be stored.
   ///
-  /// The check writes the current value again; if there is none, it only asks the store whether it
-  /// is unlocked. A server may accept a refresh token only once, so a locked store or a full disk
-  /// must be found before the token is used.
+  /// The check writes the current value again; without one, it only checks that the store is
+  /// unlocked. A server may accept a refresh token only once, so a locked store or a full disk must
+  /// be found before the token is used.
   func need(_ isValid: (Value) -> Bool) throws(KeychainError) -> Need {
     for _ in 0..<Self.maximumAttempts {
       let current = try current()
@@ -55,10 +54,9 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
     throw KeychainError(.busy, "others keep changing \(identity)", recovery: .tryAgain)
   }
 
-  /// Replaces the old value by the renewed one.
+  /// Replaces the old value by the renewed one, and returns the stored value.
   ///
-  /// Returns the value that is stored now. It may be a valid one that another program stored
-  /// meanwhile.
+  /// It may be a valid value that another program has stored in the meantime.
   func save(
     _ value: Value, expires: Date?, replacing old: Current, _ isValid: (Value) -> Bool
   ) throws(UnsavedValueError<Value>) -> Value {
@@ -70,11 +68,10 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
     } catch { throw UnsavedValueError(value, identity, error) }
   }
 
-  /// Writes a renewed value, and retries after temporary errors and after changes of attributes
-  /// only.
+  /// Writes a renewed value, and retries after temporary errors and changes of attributes.
   ///
-  /// Returns the value that another program stored meanwhile, and that stays; `nil` if the value
-  /// was written.
+  /// It returns a value that another program has stored in the meantime, and which stays; `nil` if
+  /// the value was written.
   private func write(
     _ new: StoredValue, _ update: CredentialUpdate, replacing old: StoredItem?,
     _ isValid: (Value) -> Bool
@@ -107,13 +104,12 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
     /// Another program stored a different value, which is valid.
     case other(Value)
 
-    /// The value is the old one: only other attributes were changed.
+    /// The value is the old one: only attributes were changed.
     case same(StoredItem?)
   }
 
-  /// Reads what another program has stored meanwhile.
-  ///
-  /// Unless it is known to be invalid, it is kept.
+  /// Reads the value that another program has stored in the meantime; keeps it unless it is
+  /// invalid.
   private func successor(
     of old: StoredItem?, _ isValid: (Value) -> Bool
   ) throws(KeychainError) -> Successor {
@@ -129,13 +125,14 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
 
   private static var maximumAttempts: Int { 16 }
 
-  /// How long to wait, in microseconds, before each retry after a temporary error.
+  /// The pause, in microseconds, before each retry after a temporary error.
   private static var pauses: [UInt32] { [100_000, 500_000, 1_000_000] }
 
   /// Temporary errors.
   ///
-  /// Each call of the store has waited up to its own deadline already. A write that may have happened
-  /// can be repeated, because it expects the old version: if it has happened, its own value is found.
+  /// Each call of the store has already waited until its deadline. A write that may have happened
+  /// can be repeated, because it expects the old version: if it has happened, the next read finds
+  /// its value.
   private static var passing: Set<KeychainError.Code> {
     [.busy, .timedOut, .inputOutput, .outcomeUnknown]
   }

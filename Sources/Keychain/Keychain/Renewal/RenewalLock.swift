@@ -7,8 +7,9 @@ internal import PrephirencesSystem
 internal import Synchronization
 internal import SystemPackage
 
-/// The lock for renewing a credential, held by one task of all processes of the user, until the
-/// object is destroyed.
+/// The lock for renewing a credential.
+///
+/// One task of all processes of the user holds it, until the object is destroyed.
 ///
 /// All handles of all stores use the same lock. A store in memory belongs to this process, and
 /// needs no file.
@@ -21,7 +22,7 @@ final class RenewalLock: Sendable {
   private let place: Place
   private let isTaken = Atomic(false)
 
-  /// Names the lock without taking it.
+  /// Creates the lock without taking it.
   init(_ identity: CredentialIdentity, in store: any CredentialStore) throws(KeychainError) {
     if let store = store as? InMemoryCredentialStore {
       place = .memory(LocksInMemory.Name(store: ObjectIdentifier(store), identity: identity))
@@ -76,7 +77,7 @@ final class RenewalLock: Sendable {
   }
 }
 
-/// How long to wait before the next attempt: longer each time, and random.
+/// The pause before the next attempt, which is random and grows.
 private struct Pause {
   private var longest = 4000
 
@@ -101,23 +102,21 @@ private enum LocksInMemory {
   static func end(_ name: Name) { running.withLock { _ = $0.remove(name) } }
 }
 
-/// The lock under which one credential is renewed, held until the object is destroyed.
+/// The lock on a file for renewing one credential, held until the object is destroyed.
 ///
-/// It is a lock on one byte of the file `renewal.lock` in the state folder (`fcntl`,
-/// `F_OFD_SETLK`), so that one file is enough for all credentials. The lock belongs to the open
-/// file: it works between threads as between processes, and the kernel releases it when the process
-/// ends, even after a crash.
+/// It locks one byte of the file `renewal.lock` in the state folder (`fcntl`, `F_OFD_SETLK`), so
+/// that one file serves all credentials. The lock belongs to the open file: it works between
+/// threads as between processes, and the kernel releases it when the process ends, even after a
+/// crash.
 ///
-/// Every user of the machine can read in `/proc/locks` which byte is locked. The byte is therefore
-/// chosen by a hash of the credential's names, keyed with random bytes: the contents of the file.
+/// Every user of the machine can read in `/proc/locks` which byte is locked. So the byte is chosen
+/// by a hash of the credential's names, keyed with the random contents of the file.
 final class RenewalFileLock: Sendable {
   private let descriptor: FileDescriptor
   private let path: String
   private let position: Int64
 
-  /// Opens the lock of a credential, and creates the file if it is missing.
-  ///
-  /// Nothing is locked yet.
+  /// Opens the lock of a credential, without taking it, and creates the file if needed.
   init(_ identity: CredentialIdentity, environment: EnvironmentVariables) throws(KeychainError) {
     let state = StateFolder(environment: environment)
     path = try state.path() + "/renewal.lock"
@@ -136,9 +135,7 @@ final class RenewalFileLock: Sendable {
     try? descriptor.close()
   }
 
-  /// Takes the lock, unless it is held.
-  ///
-  /// Returns whether it was taken.
+  /// Takes the lock; `false` if it is held.
   func take() throws(KeychainError) -> Bool {
     try translated(onFile(path, "lock", set(F_WRLCK)))
   }

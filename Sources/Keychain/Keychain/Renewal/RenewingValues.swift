@@ -6,7 +6,7 @@ internal import PrephirencesSystem
 // Values that are renewed before use, such as tokens. See the article RenewingTokens.
 extension KeychainPreferences {
   /// Returns a valid value, and renews it if needed: once, however many tasks and programs of the
-  /// user ask for it at the same time.
+  /// user need it at the same time.
   ///
   /// ```swift
   /// let tokens = try await keychain.value(
@@ -19,19 +19,16 @@ extension KeychainPreferences {
   /// The lock of a process ends with the process. See <doc:RenewingTokens>.
   ///
   /// - Parameters:
-  ///   - type: The type of the value.
-  ///   - key: The key.
-  ///   - expires: The expiry of the credential of a renewed value; by default, it has none. Label, comment,
+  ///   - expires: The expiry of the credential of a renewed value; none by default. Label, comment,
   ///     attributes and accessibility stay.
   ///   - isValid: Whether a value can still be used. A renewed value is returned without this
   ///     check.
   ///   - deadline: How long to wait for others and for `renew`. Then the task that runs `renew` is
-  ///     cancelled; if it returns a value nevertheless, that is stored.
+  ///     cancelled; if it still returns a value, that is stored.
   ///   - renew: Returns a new value for the stored one, which is `nil` if there is none. It runs in
   ///     its own task, which is cancelled when nobody in this process waits for it any more. It
   ///     must not ask for the same credential with this method: it would wait for itself.
-  /// - Returns: The stored value, or the renewed one.
-  /// - Throws: What `renew` throws, for all tasks of this process that wait for it, while other
+  /// - Throws: The error of `renew`, for all tasks of this process that wait for it, while other
   ///   processes then try themselves; ``UnsavedValueError`` with the new value if it could not be
   ///   stored; or ``KeychainError``, such as ``KeychainError/Code/locked``, with
   ///   ``KeychainError/Code/timedOut``, ``KeychainError/Code/cancelled``, or
@@ -61,23 +58,12 @@ extension KeychainPreferences {
     }
   }
 
-  /// Waits for a valid value, and renews it if needed: once, however many threads and programs of
-  /// the user ask for it at the same time.
+  /// Returns a valid value as the asynchronous method does, but blocks the calling thread.
   ///
-  /// It blocks the calling thread. Asynchronous code calls
-  /// ``value(_:for:expires:validWhile:deadline:renew:)``.
+  /// Asynchronous code calls ``value(_:for:expires:validWhile:deadline:renew:)``. The deadline does
+  /// not end `renew`: limit the time of its requests.
   ///
-  /// - Parameters:
-  ///   - type: The type of the value.
-  ///   - key: The key.
-  ///   - expires: The expiry of the credential of a renewed value; by default, it has none.
-  ///   - isValid: Whether a value can still be used. A renewed value is returned without this
-  ///     check.
-  ///   - deadline: How long to wait for others. It does not end `renew`: limit the time of its
-  ///     requests.
-  ///   - renew: Returns a new value for the stored one, which is `nil` if there is none.
-  /// - Returns: The stored value, or the renewed one.
-  /// - Throws: As the asynchronous method, except that if `renew` throws, others who wait try
+  /// - Throws: As the asynchronous method, except that if `renew` throws, other waiting callers try
   ///   themselves.
   @available(*, noasync, message: "await value(_:for:validWhile:renew:) instead")
   public func waitForValue<Value: Codable & Sendable>(
@@ -101,9 +87,9 @@ extension KeychainPreferences {
 }
 
 extension RenewableItem {
-  /// Renews the value while it holds the lock, unless another task has renewed it meanwhile.
+  /// Renews the value under the lock, unless another task has renewed it in the meantime.
   ///
-  /// After `renew` has returned, only an error of the store prevents the value from being stored.
+  /// After `renew` has returned, only an error of the store can prevent that the value is stored.
   fileprivate func renewed(
     in renewal: SharedRenewal<Value>, _ expires: @escaping @Sendable (Value) -> Date?,
     _ isValid: @escaping @Sendable (Value) -> Bool,
@@ -135,11 +121,11 @@ extension RenewableItem {
   }
 }
 
-/// A value was renewed, but could not be stored.
+/// The error for a renewed value that could not be stored.
 ///
-/// The error holds the value, because the old one may be useless: many servers accept a refresh
-/// token only once. Use it, or store it elsewhere. Neither a description of the error nor a dump of
-/// it shows the value.
+/// It contains the value, because the old one may be useless: many servers accept a refresh token
+/// only once. Use it, or store it elsewhere. Neither a description of the error nor a dump of it
+/// shows the value.
 public struct UnsavedValueError<Value: Sendable>: Error, Sendable {
   /// The renewed value, which is not stored.
   public let value: Value
@@ -147,9 +133,11 @@ public struct UnsavedValueError<Value: Sendable>: Error, Sendable {
   /// The identity of the credential.
   public let identity: CredentialIdentity
 
-  /// Why the value was not stored: an error of the store; ``KeychainError/Code/versionConflict`` if
-  /// another program stored a different value meanwhile, or ``KeychainError/Code/notFound`` if
-  /// another program removed it.
+  /// Why the value was not stored.
+  ///
+  /// It is an error of the store; ``KeychainError/Code/versionConflict`` if another program stored
+  /// a different value in the meantime, or ``KeychainError/Code/notFound`` if another program
+  /// removed it.
   public let reason: KeychainError
 
   init(_ value: Value, _ identity: CredentialIdentity, _ reason: KeychainError) {
@@ -194,17 +182,17 @@ extension UnsavedValueError: CustomStringConvertible, CustomDebugStringConvertib
   /// The same as ``description``.
   public var debugDescription: String { description }
 
-  /// What a dump shows: the reason, but not the value.
+  /// The contents of a dump: the reason, but not the value.
   public var customMirror: Mirror {
     Mirror(self, children: ["identity": identity, "reason": reason])
   }
 }
 
-/// How long a call waits for a renewal, and its error after that.
+/// The time limit of a call that waits for a renewal, and the error after it.
 struct RenewalTimeout: Sendable {
   let identity: CredentialIdentity
 
-  /// The value that the caller gave.
+  /// The caller's limit.
   let duration: Duration
 
   private let deadline: Deadline
@@ -217,7 +205,7 @@ struct RenewalTimeout: Sendable {
 
   var hasPassed: Bool { deadline.hasPassed }
 
-  /// Waits for the end; returns `false` if the task was cancelled before.
+  /// Waits until the end of the time; `false` if the task was cancelled before.
   func sleep() async -> Bool {
     (try? await Task.sleep(until: deadline.end, clock: .continuous)) != nil
   }

@@ -1,17 +1,17 @@
 internal import KeychainCredentials
 internal import PrephirencesSystem
 
-/// A renewal for which several tasks of this process wait.
+/// A renewal that several tasks of this process wait for.
 ///
 /// It runs in its own task, so that cancelling one waiting task does not end it for the others. It
 /// is abandoned, and its task cancelled, when nobody waits any more or when the deadline of its
-/// first caller has passed, so that later callers do not wait for a renewal that hangs. If it
-/// returns a value nevertheless, that is stored.
+/// first caller has passed, so that later callers do not wait for a renewal that hangs. If it still
+/// returns a value, that is stored.
 final class SharedRenewal<Value: Sendable>: Sendable {
   struct Outcome: Sendable {
     let value: Value
 
-    /// Whether the value is new from the server; otherwise it was found in the store.
+    /// Whether the server returned the value; otherwise it was found in the store.
     let isNew: Bool
   }
 
@@ -35,7 +35,7 @@ final class SharedRenewal<Value: Sendable>: Sendable {
     var task: Task<Void, Never>?
     var timer: Task<Void, Never>?
 
-    /// Removes the tasks that wait already.
+    /// Removes the tasks that already wait.
     mutating func takeWaiting() -> [Continuation] {
       var taken: [Continuation] = []
       for (number, waiter) in waiters {
@@ -72,7 +72,7 @@ final class SharedRenewal<Value: Sendable>: Sendable {
   /// Records that the server is being asked.
   func beginRenewing() { state.withLock { $0.isRenewing = true } }
 
-  /// Returns the error after waiting for too long.
+  /// Returns the error after the time limit.
   func failure(_ deadline: RenewalTimeout) -> KeychainError {
     state.withLock(\.isRenewing) ? deadline.tookTooLong : deadline.renewedElsewhere
   }
@@ -80,7 +80,7 @@ final class SharedRenewal<Value: Sendable>: Sendable {
   /// Whether it is running, so that tasks can wait for it.
   var isRunning: Bool { state.withLock { $0.result == nil && !$0.isAbandoned } }
 
-  /// Adds a task that will wait; returns `nil` if it is too late.
+  /// Adds a task that will wait; `nil` if it is too late.
   func join() -> Int? {
     state.withLock { state in
       guard state.result == nil, !state.isAbandoned else { return nil }
@@ -90,9 +90,7 @@ final class SharedRenewal<Value: Sendable>: Sendable {
     }
   }
 
-  /// Waits for the result.
-  ///
-  /// Returns the result, or `nil` if the renewal was abandoned, and another one may begin.
+  /// Waits for the result; `nil` if the renewal was abandoned, and another one may begin.
   func outcome(for number: Int, within deadline: RenewalTimeout) async throws -> Outcome? {
     let timer = Task {
       guard await deadline.sleep() else { return }
@@ -179,9 +177,7 @@ enum SharedRenewals {
 
   private static let running = PosixMutex<[Name: any AnyObject & Sendable]>([:])
 
-  /// Joins the renewal of a credential, or begins one.
-  ///
-  /// Returns the renewal, and the number for waiting.
+  /// Joins the renewal of a credential, or begins one; also returns the number for waiting.
   static func join<Value: Codable & Sendable>(
     _ item: RenewableItem<Value>, of keychain: KeychainPreferences,
     limit: RenewalTimeout, _ work: @escaping SharedRenewal<Value>.Work
@@ -199,7 +195,7 @@ enum SharedRenewals {
         running[name] = renewal
         return (renewal, true)
       }
-      // It may have ended meanwhile.
+      // It may have ended in the meantime.
       guard let number = renewal.join() else { continue }
       if isNew {
         renewal.start { renewal in

@@ -21,7 +21,7 @@ enum StoredNode {
   static let arrayName = "Array"
   static let dictionaryName = "Dictionary"
 
-  /// The maximum depth that the JSON decoder reads, with room for the objects that name types.
+  /// The maximum depth that the JSON decoder reads, less the depth of the objects that name types.
   private static let maximumDepth = 200
 
   /// Converts a value, which may be an optional, to its stored form.
@@ -76,7 +76,7 @@ enum StoredNode {
     }
   }
 
-  /// Whether there is a value of a type that is known only to be `Codable`.
+  /// Whether it contains a value of a type that is known only to be `Codable`.
   var containsCodable: Bool {
     switch self {
     case .codable, .decoded: true
@@ -217,14 +217,14 @@ enum StoredJSON {
     return decoder
   }()
 
-  /// Errors of the encoder are not passed on, because they quote values.
+  /// The encoder's errors are not passed on, because they quote values.
   static func encode(_ value: any Encodable) throws(KeychainError) -> Data {
     do {
       return try encoder.encode(value)
     } catch { throw .unstorable(type(of: value)) }
   }
 
-  /// Errors of the decoder are not passed on, because they quote values.
+  /// The decoder's errors are not passed on, because they quote values.
   static func decode<Value: Decodable>(
     _ type: Value.Type, from stored: StoredValue
   ) throws(KeychainError) -> Value {
@@ -236,12 +236,11 @@ enum StoredJSON {
   }
 }
 
-/// What errors may say about a value that cannot be read: where it differs, but nothing of its
-/// contents.
+/// The parts of a decoding error that may be reported: the place, but nothing of the contents.
 enum StoredFailure {
-  /// Returns why a value could not be decoded, with the field; `nil` if there is nothing to say.
+  /// Returns why a value could not be decoded, with the field; `nil` if nothing may be reported.
   ///
-  /// The error is the decoder's, or of the type itself, and may quote the value.
+  /// The error belongs to the decoder, or to the type itself, and may quote the value.
   static func description(of error: any Error) -> String? {
     switch error as? DecodingError {
     case .keyNotFound(let key, let context):
@@ -275,11 +274,11 @@ enum StoredFailure {
     case field(String)
     case element(String)
 
-    /// A key of the stored form, which programs do not know.
+    /// A key of the stored form, unknown to programs.
     case wrapper
   }
 
-  /// Returns what an error may call a key.
+  /// Returns the name of a key for errors.
   ///
   /// The cases of an enumeration are part of the program. Other keys, such as those of a
   /// dictionary, belong to the value, and may be as secret as the rest.
@@ -287,8 +286,8 @@ enum StoredFailure {
     if key is StoredNode.Key { return .wrapper }
     let mirror = Mirror(reflecting: key)
     if mirror.displayStyle == .enum, mirror.children.isEmpty { return .field(key.stringValue) }
-    // The keys of a dictionary of numbers are numbers, too, but only decoders name positions in
-    // this way.
+    // The keys of a dictionary of numbers are numbers, too, but only decoders name positions like
+    // this.
     if let place = key.intValue, key.stringValue == "Index \(place)" {
       return .element(String(place))
     }

@@ -7,13 +7,13 @@ protocol StoredScalar: Sendable {
   /// The name in the content type.
   static var storedName: String { get }
 
-  /// The text, from which the same value can be made.
+  /// The text, from which the same value can be read.
   var storedText: String { get }
 
   /// Creates the value from its text.
   init?(storedText: String)
 
-  /// What readers get.
+  /// The value that readers get.
   var storedValue: Any { get }
 }
 
@@ -55,12 +55,12 @@ extension UInt32: StoredScalar {}
 extension UInt64: StoredScalar {}
 extension UInt128: StoredScalar {}
 
-// The description of a floating-point number is the shortest text with the same value; it also has
-// the forms `nan`, `inf`, `-inf` and `-0.0`.
+// The description of a floating-point number is the shortest text with the same value, or `nan`,
+// `inf`, `-inf` or `-0.0`.
 extension Float: StoredScalar {}
 extension Double: StoredScalar {}
 
-/// Foundation's `CGFloat`; a program that does not link `Prephirences` reads a `Double`.
+/// A `CGFloat` of Foundation; a program that does not link `Prephirences` reads it as a `Double`.
 struct StoredFloat: StoredScalar {
   static let storedName = "CGFloat"
 
@@ -70,7 +70,7 @@ struct StoredFloat: StoredScalar {
 
   let number: Double
 
-  /// Takes the number of a `CGFloat`; `nil` for another value.
+  /// Reads the number of a `CGFloat`; `nil` for another value.
   init?(_ value: Any) {
     guard !(Swift.type(of: value) is AnyClass), "\(Swift.type(of: value))" == Self.storedName,
       let number = (value as? any BridgedValue)?.swiftValue as? Double
@@ -103,7 +103,7 @@ extension Decimal: StoredScalar {
 }
 
 extension Date: StoredScalar {
-  /// The date in ISO 8601; if that is not possible, in seconds since 2001-01-01 00:00:00 UTC.
+  /// The date in ISO 8601, or else in seconds since 2001-01-01 00:00:00 UTC.
   var storedText: String { iso8601 ?? timeIntervalSinceReferenceDate.storedText }
 
   init?(storedText: String) {
@@ -116,8 +116,8 @@ extension Date: StoredScalar {
     }
   }
 
-  /// The date in ISO 8601, without loss; `nil` millions of years away, and within 0.1 ms of the
-  /// beginning of 2001, which would need hundreds of digits.
+  /// The date in ISO 8601, without loss; `nil` for dates millions of years away, or within 0.1 ms
+  /// of the beginning of 2001, which would need hundreds of digits.
   var iso8601: String? {
     let interval = timeIntervalSinceReferenceDate
     return interval.description.contains("e") ? nil : ISO8601.text(interval)
@@ -156,7 +156,7 @@ extension UUID: StoredScalar {
   init?(storedText: String) { self.init(uuidString: storedText) }
 }
 
-/// Data within an array or a dictionary; on its own it is stored as it is.
+/// Data within an array or a dictionary; on its own, it is stored unchanged.
 extension Data: StoredScalar {
   var storedText: String { base64EncodedString() }
 

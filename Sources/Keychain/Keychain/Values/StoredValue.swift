@@ -8,8 +8,8 @@ internal import PreferencesCore
 /// | value | content type | bytes |
 /// | --- | --- | --- |
 /// | text | `text/plain; charset=utf-8` | UTF-8 |
-/// | data | `application/octet-stream` | as they are |
-/// | number, date, URL, UUID | `text/plain; charset=utf-8; type=Int` … | as text, see `StoredScalar` |
+/// | data | `application/octet-stream` | unchanged |
+/// | number, date, URL, UUID | `text/plain; charset=utf-8; type=Int` … | text, see `StoredScalar` |
 /// | array, dictionary | `application/json; type=Array` or `Dictionary` | JSON, see `StoredNode` |
 /// | any other `Codable` | `application/json; type=` and its mangled name | JSON |
 ///
@@ -86,11 +86,11 @@ extension StoredValue {
   }
 
   private init(_ contentType: String, _ data: Data) throws(KeychainError) {
-    let secret = try translated(secrets: SecretBytes(copying: data.span.bytes))
+    let secret = try SecretBytes(copying: data.span.bytes)
     self.init(contentType: contentType, secret: SharedSecret(secret))
   }
 
-  /// Returns the value, of the type that was stored.
+  /// Returns the value with its stored type.
   func value() throws(KeychainError) -> Any {
     guard let mediaType else { return text ?? data }
     switch mediaType.name {
@@ -100,7 +100,7 @@ extension StoredValue {
     }
   }
 
-  /// Returns the value as a type that the caller names.
+  /// Returns the value with the caller's type.
   func value<Value: Decodable>(as type: Value.Type) throws(KeychainError) -> Value {
     if let data = data as? Value { return data }
     if let string = try? string() as? Value { return string }
@@ -139,9 +139,9 @@ extension StoredValue {
 }
 
 extension Credential {
-  /// Returns the array or dictionary of a secret that was stored as one; `nil` if it is anything else.
+  /// Returns the array or dictionary of a secret that was stored as one; `nil` for anything else.
   package func collection(_ secret: SharedSecret) throws(KeychainError) -> Any? {
-    // Most secrets are text, and the type need not be parsed for that.
+    // Most secrets are text, and the type need not be parsed to see that.
     guard contentType?.hasPrefix(StoredMediaType.json) ?? false else { return nil }
     let value = StoredValue(identity: identity, contentType: contentType, secret: secret)
     guard value.mediaType?.name == StoredMediaType.json else { return nil }
@@ -157,7 +157,7 @@ struct StoredItem: Sendable {
 }
 
 extension CredentialStore {
-  /// Reads a value, whether it has expired or not.
+  /// Reads a value, whether or not it has expired.
   func item(_ identity: CredentialIdentity) throws(KeychainError) -> StoredItem? {
     guard let item = try secret(for: identity) else { return nil }
     let credential = item.credential
@@ -168,7 +168,7 @@ extension CredentialStore {
         secret: SharedSecret(item.takeSecret())))
   }
 
-  /// Writes a value in place of the one that was read; `nil` means no value, in both.
+  /// Writes a value in place of the one that was read; `nil` means no value for both.
   @discardableResult
   func replace(
     _ old: StoredItem?, _ credential: Credential, by value: StoredValue?

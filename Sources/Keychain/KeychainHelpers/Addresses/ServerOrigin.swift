@@ -1,10 +1,10 @@
 internal import PrephirencesSystem
 
-/// A protocol, a host and a port: what must be equal before a client gets a credential.
+/// A protocol, a host and a port: all must match before a client gets a credential.
 ///
-/// Protocol and host compare without regard to the case of ASCII letters, and to nothing else: a
-/// final dot, another spelling of an address and a domain above are other hosts. The usual port of
-/// a protocol is the same as none, and an IPv6 address without brackets the same as in brackets.
+/// Protocol and host are compared without regard to the case of ASCII letters, but otherwise
+/// exactly: a final dot, another spelling of an address or a parent domain makes another host. No
+/// port means the usual one of the protocol, and an IPv6 address may lack its brackets.
 public struct ServerOrigin: Hashable, Sendable {
   /// The protocol, in lower case, such as `https`.
   public let `protocol`: String
@@ -20,12 +20,7 @@ public struct ServerOrigin: Hashable, Sendable {
   /// The port; `nil` for the usual one of the protocol.
   public let port: UInt16?
 
-  /// Creates an origin.
-  ///
-  /// - Parameters:
-  ///   - protocol: The protocol.
-  ///   - host: The host name or address.
-  ///   - port: The port; `nil` or 0 for the usual one.
+  /// Creates an origin; a port of `nil` or 0 is the usual one.
   public init(protocol: String, host: String, port: UInt16? = nil) {
     self.protocol = `protocol`.foldingASCIICase
     let isBareAddress = host.utf8.contains(UInt8(ascii: ":")) && !host.hasPrefix("[")
@@ -43,8 +38,6 @@ public struct ServerOrigin: Hashable, Sendable {
   }
 
   /// Hashes protocol, host and port, as bytes.
-  ///
-  /// - Parameter hasher: Takes the bytes.
   public func hash(into hasher: inout Hasher) {
     self.protocol.hashUTF8(into: &hasher)
     host.hashUTF8(into: &hasher)

@@ -1,11 +1,12 @@
-public import KeychainCredentials
 public import KeychainSecrets
 internal import PrephirencesSystem
 
-/// A user of a registry with the secret, as docker's credential helpers exchange it.
+/// The user and the secret for a registry, as docker's credential helpers exchange them.
 public struct DockerCredential: ~Copyable, Sendable {
-  /// The registry as the client names it: usually a host with a port, such as
-  /// `registry.example.com:5000`; Docker Hub is `https://index.docker.io/v1/`.
+  /// The registry in the client's spelling, usually a host with a port, such as
+  /// `registry.example.com:5000`.
+  ///
+  /// Docker Hub is `https://index.docker.io/v1/`.
   public let server: String
 
   /// The user; `<token>` if the secret is an identity token.
@@ -15,11 +16,6 @@ public struct DockerCredential: ~Copyable, Sendable {
   public let secret: SecretBytes
 
   /// Creates a credential.
-  ///
-  /// - Parameters:
-  ///   - server: The registry, as the client names it.
-  ///   - username: The user.
-  ///   - secret: The password or token.
   public init(server: String, username: String, secret: consuming SecretBytes) {
     self.server = server
     self.username = username
@@ -34,17 +30,16 @@ extension DockerCredential {
 
   /// Reads the JSON object that a client sends with `store`.
   ///
-  /// The secret is parsed in guarded memory. Members that are not known are ignored; of one that is
-  /// repeated the last counts. A missing one counts as empty.
+  /// The secret is parsed in guarded memory. Unknown members are ignored, the last of repeated
+  /// members counts, and a missing member is empty.
   ///
-  /// - Parameter json: The object.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with
-  ///   ``/KeychainCredentials/KeychainError/Code/invalidArgument`` if it is not valid JSON, or has
-  ///   another value than a text in one of the three members; the error does not repeat any of it.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with
+  ///   ``/KeychainSecrets/KeychainError/Code/invalidArgument`` if it is not valid JSON, or if
+  ///   one of the three members is not text. The error repeats none of the contents.
   public init(json: borrowing SecretBytes) throws(KeychainError) {
     var server = ""
     var username = ""
-    var secret = try translated(secrets: SecretBytes(copying: ""))
+    var secret = try SecretBytes(copying: "")
     try readObject(json) { name, scanner, bytes in
       if name.isText(Self.serverName) {
         server = try scanner.secret(in: bytes).text()
@@ -61,23 +56,21 @@ extension DockerCredential {
 
   /// The JSON object that answers `get`, with a newline.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with
-  ///   ``/KeychainCredentials/KeychainError/Code/undecodable`` if the secret is not text in UTF-8,
-  ///   which JSON cannot have.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with
+  ///   ``/KeychainSecrets/KeychainError/Code/undecodable`` if the secret is not UTF-8, as JSON
+  ///   needs.
   public borrowing func json() throws(KeychainError) -> SecretBytes {
     let isText = secret.withBytes { (try? UTF8Span(validating: Span<UInt8>(_bytes: $0))) != nil }
     guard isText else { throw .secretIsNoText(server) }
-    return try translating { () throws(SecretsError) in
-      var text = try SecretBuffer()
-      try text.append("{\"\(Self.serverName)\":")
-      try text.appendJSON(server)
-      try text.append(",\"\(Self.usernameName)\":")
-      try text.appendJSON(username)
-      try text.append(",\"\(Self.secretName)\":")
-      try secret.withBytes { bytes throws(SecretsError) in try text.appendJSON(bytes) }
-      try text.append("}\n")
-      return try text.finish()
-    }
+    var text = try SecretBuffer()
+    try text.append("{\"\(Self.serverName)\":")
+    try text.appendJSON(server)
+    try text.append(",\"\(Self.usernameName)\":")
+    try text.appendJSON(username)
+    try text.append(",\"\(Self.secretName)\":")
+    try secret.withBytes { bytes throws(KeychainError) in try text.appendJSON(bytes) }
+    try text.append("}\n")
+    return try text.finish()
   }
 }
 
@@ -89,9 +82,9 @@ extension KeychainError {
   }
 }
 
-/// The name of a registry, as a client says it.
+/// The name of a registry in the client's spelling.
 struct DockerServer {
-  /// A longer one is a mistake or an attack; names of hosts have at most 253 bytes.
+  /// A longer name is a mistake or an attack: host names have at most 253 bytes.
   static let maximumCount = 4096
 
   let name: String
@@ -108,11 +101,11 @@ struct DockerServer {
     self.name = name
   }
 
-  /// The names under which the registry may be stored, in the order in which they are tried: as it
-  /// is, without the final slash, without `https://`, without both.
+  /// The names to look for, in this order: the name as it is, without the final slash, without
+  /// `https://`, without both.
   ///
-  /// Nothing else is the same registry: no other host, port, path or case. A name without a scheme
-  /// is reached by https, and its login must not be sent in clear text.
+  /// No other host, port, path or case is the same registry. A name without a scheme means https,
+  /// because its login must not be sent in clear text.
   var spellings: [String] {
     var spellings = [name]
     for spelling in [
@@ -140,7 +133,7 @@ struct DockerServer {
 package struct DockerSettings: Sendable {
   package let helpers: [String]
 
-  /// Reads the file as strictly as docker does; it may have passwords, too.
+  /// Reads the file as strictly as docker does; it may contain passwords.
   package init(json: borrowing SecretBytes) throws(KeychainError) {
     var helpers: [String] = []
     try readObject(json) { name, scanner, bytes in

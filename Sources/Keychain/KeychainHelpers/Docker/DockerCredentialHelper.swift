@@ -2,18 +2,18 @@ public import KeychainCredentials
 public import KeychainSecrets
 internal import PrephirencesSystem
 
-/// Keeps the logins of docker, podman, skopeo and their relatives in a store of credentials.
+/// Keeps the logins of docker, podman, skopeo and similar programs in a store of credentials.
 ///
 /// ```swift
 /// let helper = DockerCredentialHelper(store: store)
 /// if let login = try helper.get("registry.example.com") { use(login.username) }
 /// ```
 ///
-/// A login is the internet password of the registry's name and the user, without protocol, port and
-/// path, that has the attribute `client` with the value `docker`. Passwords without it are never
-/// given: a password for a website of the same name is none for its registry. There is one login for
-/// a registry. Logins that `docker-credential-secretservice` stored in the desktop keyring are found
-/// after these; they are never changed, but erased like these.
+/// A login is an internet password with the registry's name and the user, without protocol, port
+/// and path, and with the attribute `client` of value `docker`. Passwords without it are never
+/// returned, because they belong to a website of the same name. A registry has one login. Logins
+/// that `docker-credential-secretservice` stored in the desktop keyring are found after these; they
+/// are never changed, but erased like these.
 public struct DockerCredentialHelper: Sendable {
   /// The attribute that makes an internet password the login of a registry.
   public static let mark: (name: String, value: String) = ("client", "docker")
@@ -25,10 +25,9 @@ public struct DockerCredentialHelper: Sendable {
   /// Creates a helper.
   ///
   /// - Parameters:
-  ///   - store: The store.
   ///   - accessGroup: The access group of the logins; empty for the unnamed one.
-  ///   - unlock: Called before a search is repeated that found nothing but locked items: unlocks
-  ///     what the query concerns, or throws. A search does not unlock by itself.
+  ///   - unlock: Called if a search has found only locked items, before it is repeated: unlocks the
+  ///     stores of the query, or throws. A search does not unlock by itself.
   public init(
     store: any CredentialStore, accessGroup: String = "",
     unlock: @escaping @Sendable (CredentialQuery) throws(KeychainError) -> Void = { _ in }
@@ -38,19 +37,17 @@ public struct DockerCredentialHelper: Sendable {
     self.unlock = unlock
   }
 
-  /// Returns the login of a registry.
+  /// Returns the login of a registry under the given name; `nil` if there is none.
   ///
-  /// The registry is looked for as it is named, then without a final slash, then without `https://`,
-  /// then without both. Nothing else matches.
+  /// The name is looked for as it is, then without a final slash, then without `https://`, then
+  /// without both. Nothing else matches.
   ///
-  /// - Parameter server: The registry, as the client names it.
-  /// - Returns: The login under the name that was asked for; `nil` if there is none.
-  /// - Throws: ``/KeychainCredentials/KeychainError``, with
-  ///   ``/KeychainCredentials/KeychainError/Code/expired`` if the login has expired,
-  ///   ``/KeychainCredentials/KeychainError/Code/locked`` or
-  ///   ``/KeychainCredentials/KeychainError/Code/damaged`` if an item cannot be read that may be the
-  ///   one, or ``/KeychainCredentials/KeychainError/Code/invalidArgument`` for a name that no
-  ///   registry can have.
+  /// - Throws: ``/KeychainSecrets/KeychainError``, with
+  ///   ``/KeychainSecrets/KeychainError/Code/expired`` if the login has expired,
+  ///   ``/KeychainSecrets/KeychainError/Code/locked`` or
+  ///   ``/KeychainSecrets/KeychainError/Code/damaged`` if a possible login cannot be read, or
+  ///   ``/KeychainSecrets/KeychainError/Code/invalidArgument`` if no registry can have the
+  ///   name.
   public func get(_ server: String) throws(KeychainError) -> DockerCredential? {
     for spelling in try DockerServer(server).spellings {
       if let login = try login(spelling, server: server) { return login }
@@ -58,10 +55,9 @@ public struct DockerCredentialHelper: Sendable {
     return nil
   }
 
-  /// Returns all logins that have not expired, ordered by the names of their registries.
+  /// Returns the registry and the user of all logins that have not expired, ordered by registry.
   ///
-  /// - Returns: For each registry, its name and its user.
-  /// - Throws: ``/KeychainCredentials/KeychainError``, also if only some items could be read.
+  /// - Throws: ``/KeychainSecrets/KeychainError``, also if only some items could be read.
   public func list() throws(KeychainError) -> [(server: String, username: String)] {
     var listed: [(server: String, username: String)] = []
     for mark in [Self.mark, DockerOtherProgram.mark] {
@@ -80,23 +76,23 @@ public struct DockerCredentialHelper: Sendable {
 
   /// Removes the login of a registry, under each name under which ``get(_:)`` finds it.
   ///
-  /// A login that is stored at the same time stays.
+  /// A login that is stored at the same time stays. A missing login is not an error.
   ///
-  /// - Parameter server: The registry, as the client names it.
-  /// - Throws: ``/KeychainCredentials/KeychainError``; that there is no login is not an error.
+  /// - Throws: ``/KeychainSecrets/KeychainError``.
   public func erase(_ server: String) throws(KeychainError) {
     for spelling in try DockerServer(server).spellings {
       for login in try logins(spelling) { try removeUnlessChanged(login) }
     }
   }
 
-  /// Each failed attempt means that somebody stored or removed a login in a few milliseconds.
+  /// Each failed attempt means that another process stored or removed a login in a few
+  /// milliseconds.
   private static let attempts = 100
 
   /// Returns the login under one name, for a client that asks with another spelling of it.
   ///
-  /// A login that is gone when its secret is read was removed or replaced. Storing writes the new
-  /// login before it removes the old one, so another search finds that.
+  /// If a login is missing when its secret is read, it was removed or replaced. A new login is
+  /// stored before the old one is removed, so another search finds it.
   func login(_ spelling: String, server: String) throws(KeychainError) -> DockerCredential? {
     for _ in 0..<Self.attempts {
       guard let login = try logins(spelling).first else { return nil }
@@ -136,15 +132,15 @@ public struct DockerCredentialHelper: Sendable {
 extension Credential {
   /// Whether clients get this login, and not another one of the registry.
   ///
-  /// Everybody finds the same order: those who store at the same time must not remove each other's
-  /// login.
+  /// All processes find the same order: those that store at the same time must not remove each
+  /// other's login.
   func precedes(_ other: Credential) -> Bool {
     if isOfOtherProgram != other.isOfOtherProgram { return other.isOfOtherProgram }
     if modified != other.modified { return modified > other.modified }
     return identity.account.hasLesserBytes(than: other.identity.account)
   }
 
-  /// The registry whose login this is; `nil` if it is none.
+  /// The registry of this login; `nil` if it is not a login.
   var dockerServer: String? {
     guard case .internetPassword(let password) = identity.kind else { return nil }
     let bare = InternetPassword(server: password.server, account: password.account)
@@ -158,12 +154,12 @@ extension Credential {
   }
 }
 
-/// The items that `docker-credential-secretservice` stores in the desktop keyring.
+/// The items of `docker-credential-secretservice` in the desktop keyring.
 enum DockerOtherProgram {
   /// The attribute that they all have, next to `server`, `username` and `label`.
   static let mark: (name: String, value: String) = ("docker_cli", "1")
 
-  /// Returns whether that program stored a credential, of which everything is known then.
+  /// Returns whether that program stored a credential, so that its fields are known.
   static func stored(_ credential: Credential) -> Bool {
     let names = ["xdg:schema", mark.name, "server", "username", "label"]
     let attributes = credential.itemAttributes
@@ -187,19 +183,18 @@ extension KeychainError {
 }
 
 extension DockerCredentialHelper {
-  /// Stores a login; another one for the registry is replaced, also that of another user.
+  /// Stores a login, which replaces another one for the registry, also that of another user;
+  /// `false` if the same login was stored already.
   ///
-  /// Clients store after each use what they were given. If the same login is stored already,
-  /// nothing is written. A new secret clears the expiry of the old one; label, comment and other
-  /// attributes stay. If another program stored a different login in the desktop keyring, that one
-  /// stays, and the new one takes precedence.
+  /// Clients store after each use, so nothing is written for the same login. A new secret clears
+  /// the expiry of the old one; label, comment and other attributes stay. A different login that
+  /// another program stored in the desktop keyring stays, and the new one takes precedence. The
+  /// registry is stored exactly as the login names it.
   ///
-  /// - Parameter login: The login; its registry is stored exactly as it is named.
-  /// - Returns: `false` if the same login was there already.
-  /// - Throws: ``/KeychainCredentials/KeychainError``, with
-  ///   ``/KeychainCredentials/KeychainError/Code/alreadyExists`` if a password of the same names is
-  ///   there that is no login of a registry, ``/KeychainCredentials/KeychainError/Code/locked``, or
-  ///   ``/KeychainCredentials/KeychainError/Code/invalidArgument`` for names that are empty or that
+  /// - Throws: ``/KeychainSecrets/KeychainError``, with
+  ///   ``/KeychainSecrets/KeychainError/Code/alreadyExists`` if a password of the same names is
+  ///   not the login of a registry, ``/KeychainSecrets/KeychainError/Code/locked``, or
+  ///   ``/KeychainSecrets/KeychainError/Code/invalidArgument`` for names that are empty or that
   ///   no registry can have.
   @discardableResult
   public func store(_ login: borrowing DockerCredential) throws(KeychainError) -> Bool {
@@ -207,14 +202,14 @@ extension DockerCredentialHelper {
     let present = try logins(login.server)
     if try isUnchanged(login, present) { return false }
     try checkUnused(identity)
-    // A reader finds the newest, so it never sees none, nor the secret of another user.
+    // Readers take the newest, so they always find one, and never the secret of another user.
     let own = try store.merge(
       CredentialUpdate(
         label: .keep, expires: .clear, attributes: [(Self.mark.name, Self.mark.value)]),
       secret: login.secret, into: identity
     ).credential
     for old in present where old.identity != identity { try removeOwn(old) }
-    // Others may have stored meanwhile; the last one of them removes the logins of all others.
+    // Others may have stored in the meantime. The last of them removes the logins of all others.
     for old in try logins(login.server) where old.identity != identity && own.precedes(old) {
       try removeOwn(old)
     }
@@ -240,7 +235,7 @@ extension DockerCredentialHelper {
       accessGroup: accessGroup)
   }
 
-  /// Returns whether what clients get now is the same.
+  /// Returns whether clients get the same login already.
   private func isUnchanged(
     _ login: borrowing DockerCredential, _ present: [Credential]
   ) throws(KeychainError) -> Bool {
@@ -252,13 +247,13 @@ extension DockerCredentialHelper {
     return stored.secret.isEqual(to: login.secret)
   }
 
-  /// Fails if a person or program keeps something else under the names of a login.
+  /// Fails if something else is stored under the names of a login.
   private func checkUnused(_ identity: CredentialIdentity) throws(KeychainError) {
     guard let existing = try store.credential(for: identity), !existing.isOfOtherProgram,
       existing.dockerServer == nil
     else { return }
     throw KeychainError(
-      .alreadyExists, "\(identity) exists, and is no login of a registry; nothing was changed",
+      .alreadyExists, "\(identity) exists, but is not the login of a registry; nothing was changed",
       recovery: "delete it, or give it the attribute \(Self.mark.name)=\(Self.mark.value)")
   }
 
@@ -277,25 +272,23 @@ extension KeychainError {
   static let noDockerUsername = KeychainError(.invalidArgument, "the name of the user is missing")
 }
 
-// What a helper reads from standard input, and writes to standard output. Clients compare some of
-// the texts; these are written with exit code 1.
+// The texts that a helper reads from standard input and writes to standard output. Clients compare
+// some of them; those are written with exit code 1.
 extension DockerCredentialHelper {
-  /// The text for a client if there is no login, which asks the person then.
+  /// The answer if there is no login; the client then asks the person.
   public static let absent = "credentials not found in native keychain"
 
-  /// The text for a client that names no registry.
+  /// The answer to a client that names no registry.
   public static let serverMissing = "no credentials server URL"
 
-  /// The text for a client that names no user.
+  /// The answer to a client that names no user.
   public static let usernameMissing = "no credentials username"
 
-  /// Returns the text for a client if an operation fails, which shows it in backquotes.
+  /// Returns the answer if an operation fails: one line without a secret, which clients show in
+  /// backquotes.
   ///
-  /// An expired login counts as none: the person must log in again, and one expired login must not
-  /// disturb a client that reads all of them.
-  ///
-  /// - Parameter failure: What the operation throws.
-  /// - Returns: One line, without a secret.
+  /// An expired login counts as missing: the person must log in again, and it must not disturb a
+  /// client that reads all logins.
   public static func text(for failure: KeychainError) -> String {
     switch failure {
     case .noDockerServer: serverMissing
@@ -305,13 +298,10 @@ extension DockerCredentialHelper {
     }
   }
 
-  /// Returns the registry that a request names: the text without white space around it.
+  /// Returns the registry that a client sends with `get` or `erase`, without white space around it.
   ///
-  /// - Parameter request: What the client sends with `get` or `erase`.
-  /// - Returns: The name.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with
-  ///   ``/KeychainCredentials/KeychainError/Code/invalidArgument`` if it names none, or is not text
-  ///   in UTF-8.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with
+  ///   ``/KeychainSecrets/KeychainError/Code/invalidArgument`` if it is empty or not UTF-8.
   public static func server(in request: borrowing SecretBytes) throws(KeychainError) -> String {
     let text = request.withBytes { bytes in
       let space: [UInt8] = [0x20, 0x09, 0x0A, 0x0B, 0x0C, 0x0D]
@@ -329,26 +319,22 @@ extension DockerCredentialHelper {
     return text
   }
 
-  /// Returns the JSON object that answers `list`, with a newline.
+  /// Returns the JSON object that answers `list`, with a member for each registry and a newline.
   ///
-  /// - Parameter logins: The registries with their users.
-  /// - Returns: An object with a member for each registry.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with
-  ///   ``/KeychainCredentials/KeychainError/Code/insufficientMemory``.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with
+  ///   ``/KeychainSecrets/KeychainError/Code/insufficientMemory``.
   public static func json(
     _ logins: [(server: String, username: String)]
   ) throws(KeychainError) -> SecretBytes {
-    try translating { () throws(SecretsError) in
-      var text = try SecretBuffer()
-      try text.append("{")
-      for (index, login) in logins.enumerated() {
-        if index > 0 { try text.append(",") }
-        try text.appendJSON(login.server)
-        try text.append(":")
-        try text.appendJSON(login.username)
-      }
-      try text.append("}\n")
-      return try text.finish()
+    var text = try SecretBuffer()
+    try text.append("{")
+    for (index, login) in logins.enumerated() {
+      if index > 0 { try text.append(",") }
+      try text.appendJSON(login.server)
+      try text.append(":")
+      try text.appendJSON(login.username)
     }
+    try text.append("}\n")
+    return try text.finish()
   }
 }

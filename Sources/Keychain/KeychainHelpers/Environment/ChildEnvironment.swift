@@ -1,46 +1,45 @@
 internal import Glibc
-public import KeychainCredentials
+internal import KeychainCredentials
 public import KeychainSecrets
 
-/// The variables of a program that this process starts or becomes, with secrets among them.
+/// The variables, some of them secret, of a program that this process starts or becomes.
 ///
-/// Values are kept in guarded memory until they are handed over. What unlocks this process's stores
-/// (`KEYCHAIN_PASSPHRASE`, `KEYCHAIN_PASSPHRASE_FILE`, `KEYCHAIN_KEY_FILE`, `KEYCHAIN_IDENTITY_FILE`)
-/// is never among the variables.
+/// Values stay in guarded memory until the program gets them. The variables never include those
+/// that unlock this process's stores (`KEYCHAIN_PASSPHRASE`, `KEYCHAIN_PASSPHRASE_FILE`,
+/// `KEYCHAIN_KEY_FILE`, `KEYCHAIN_IDENTITY_FILE`).
 ///
-/// An environment is not a safe place: every process of the same user can read it in
-/// `/proc/PID/environ` as long as the program runs, the program gives it to those that it starts,
-/// and many programs print it when they fail. Prefer ``InheritedFile`` where a program can read a
+/// An environment is not a safe place. While the program runs, every process of the same user can
+/// read it in `/proc/PID/environ`; the program passes it on to the programs that it starts; and
+/// many programs print it when they fail. Prefer ``InheritedFile`` if a program can read a file.
 /// file.
 public struct ChildEnvironment: Sendable {
-  /// Which variables of this process the program gets.
+  /// The variables of this process that the program gets.
   @nonexhaustive public enum Inheritance: Hashable, Sendable {
     /// All, except those that unlock this process's stores.
     case all
 
     /// `PATH`, `HOME`, `PWD`, `USER`, `LOGNAME`, `SHELL`, `TERM`, `COLORTERM`, `NO_COLOR`, `LANG`,
-    /// `LANGUAGE`, `LC_*`, `TZ` and `TMPDIR`, and what says where the stores are: `KEYCHAIN_VAULT`,
+    /// `LANGUAGE`, `LC_*`, `TZ` and `TMPDIR`, and those that locate the stores: `KEYCHAIN_VAULT`,
     /// `KEYCHAIN_STORE`, `KEYCHAIN_NO_PROMPT`, `KEYCHAIN_QUIET`, `KEYCHAIN_ALLOW_READ`,
     /// `KEYCHAIN_TRUSTED_FOLDERS`, `STATE_DIRECTORY`, `CREDENTIALS_DIRECTORY`,
-    /// `DBUS_SESSION_BUS_ADDRESS`, `GIT_TERMINAL_PROMPT`, `XDG_CACHE_HOME`, `XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `XDG_STATE_HOME` and `XDG_RUNTIME_DIR`.
+    /// `DBUS_SESSION_BUS_ADDRESS`, `GIT_TERMINAL_PROMPT`, `XDG_CACHE_HOME`, `XDG_CONFIG_HOME`,
+    /// `XDG_DATA_HOME`, `XDG_STATE_HOME` and `XDG_RUNTIME_DIR`.
     case usual
 
     /// None.
     case none
   }
 
-  /// The variables that replaced an inherited one with another value, which was no reference.
+  /// The variables that replaced an inherited one with another value that was not a reference.
   public private(set) var replacedNames: [String] = []
 
   var inherited: [InheritedVariable]
   private(set) var added: [(name: String, value: SharedSecret)] = []
 
-  /// The bytes of all names, and perhaps of some that were removed.
+  /// The bytes of all names, and possibly of removed ones.
   private var names: Set<[UInt8]>
 
-  /// Creates an environment.
-  ///
-  /// - Parameter inheritance: Which variables of this process it has.
+  /// Creates an environment with variables of this process.
   public init(inheriting inheritance: Inheritance = .all) {
     self.init(inheritance, of: InheritedVariable.ofProcess())
   }
@@ -59,14 +58,11 @@ public struct ChildEnvironment: Sendable {
   /// The names of the variables that were set, in their order.
   public var addedNames: [String] { added.map(\.name) }
 
-  /// Sets a variable, in place of an earlier or inherited one.
+  /// Sets a variable, and replaces an earlier or inherited one.
   ///
-  /// - Parameters:
-  ///   - name: The name.
-  ///   - value: The value.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `invalidArgument` if the name is empty or
-  ///   has an equals sign or NUL, `refused` if it is one of those that unlock, `undecodable` if the
-  ///   value has a NUL, which no variable can hold, or `insufficientMemory`.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `invalidArgument` if the name is empty
+  ///   or has an equals sign or NUL, `refused` if it is one of those that unlock, `undecodable` if
+  ///   the value has a NUL, or `insufficientMemory`.
   public mutating func set(_ name: String, to value: borrowing SecretBytes) throws(KeychainError) {
     guard VariableRules.isValid(name) else { throw .invalidVariableName }
     guard !VariableRules.unlocks(name.utf8) else { throw .unlockingVariable(name) }
@@ -80,17 +76,14 @@ public struct ChildEnvironment: Sendable {
     added.append((name, secret))
   }
 
-  /// Sets a variable to text, in place of an earlier or inherited one.
+  /// Sets a variable to text, and replaces an earlier or inherited one.
   ///
-  /// - Parameters:
-  ///   - name: The name.
-  ///   - text: The value.
   /// - Throws: As ``set(_:to:)-(_,SecretBytes)``.
   public mutating func set(_ name: String, to text: String) throws(KeychainError) {
-    try set(name, to: translated(secrets: SecretBytes(copying: text)))
+    try set(name, to: SecretBytes(copying: text))
   }
 
-  /// Removes a variable; nothing happens if there is none.
+  /// Removes a variable, if there is one.
   public mutating func remove(_ name: String) {
     inherited.removeAll { $0.name.elementsEqual(name.utf8) }
     added.removeAll { $0.name.utf8.elementsEqual(name.utf8) }
@@ -104,15 +97,14 @@ public struct ChildEnvironment: Sendable {
   }
 }
 
-// What the kernel accepts (`E2BIG`), found before anything is started.
+// The limits of the kernel (`E2BIG`), checked before anything is started.
 extension ChildEnvironment {
-  /// Checks that the kernel will accept the environment together with the arguments.
+  /// Checks that the kernel will accept the environment together with a command's arguments.
   ///
   /// Linux limits each variable and argument to 32 pages (128 KiB), and all of them to a quarter of
   /// the stack's limit, at most 6 MiB.
   ///
-  /// - Parameter arguments: The words of the command.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `tooLarge`, which names the variable.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `tooLarge`, which names the variable.
   public func checkSize(arguments: [[UInt8]]) throws(KeychainError) {
     let textLimit = 32 * sysconf(Int32(_SC_PAGESIZE))
     for (name, value) in added where name.utf8.count + value.bytes.count + 2 > textLimit {
@@ -122,7 +114,7 @@ extension ChildEnvironment {
       arguments.map(\.count) + inherited.map(\.entry.count)
       + added.map { $0.name.utf8.count + 1 + $0.value.bytes.count }
     let pointer = MemoryLayout<UnsafePointer<CChar>>.size
-    // The path of the program and what the kernel itself puts there.
+    // Room for the path of the program, and for what the kernel adds.
     let total = sizes.reduce(Int(PATH_MAX) + 4096) { $0 + $1 + 1 + pointer }
     guard total > Self.totalLimit else { return }
     let largest = added.max { $0.value.bytes.count < $1.value.bytes.count }
@@ -137,14 +129,14 @@ extension ChildEnvironment {
     return max(quarter, 128 << 10)
   }
 
-  // How an environment gets to a program.
+  // How a program gets the environment.
 
-  /// The variables as a dictionary, as `Process.environment` of Foundation takes them.
+  /// The variables as a dictionary, for `Process.environment` of Foundation.
   ///
   /// The values are copied into ordinary memory, which is not wiped. Inherited variables that are
   /// not text are left out.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `undecodable` if a secret is not text.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `undecodable` if a secret is not text.
   public var dictionary: [String: String] { get throws(KeychainError) { try texts() } }
 
   private func texts() throws(KeychainError) -> [String: String] {
@@ -165,15 +157,14 @@ extension ChildEnvironment {
     return all
   }
 
-  /// Calls a closure with the variables as `execve` and `posix_spawn` take them.
+  /// Calls a closure with the variables in the form that `execve` and `posix_spawn` take.
   ///
   /// The texts lie in one block of guarded memory, which is wiped when the closure returns.
   ///
   /// - Parameter body: Gets pointers to texts `NAME=value` that end with NUL, and a null pointer
   ///   after the last. They must not be used after the call.
-  /// - Returns: What the closure returns.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `insufficientMemory`, or what the closure
-  ///   throws.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `insufficientMemory`, or the closure's
+  ///   error.
   public func withPointers<Result>(
     _ body: (UnsafePointer<UnsafePointer<CChar>?>) throws -> Result
   ) throws -> Result {
@@ -199,26 +190,24 @@ extension ChildEnvironment {
   }
 
   private func block() throws(KeychainError) -> Block {
-    try translating { () throws(SecretsError) in
-      var texts = try SecretBuffer()
-      var offsets: [Int] = []
-      for variable in inherited {
-        offsets.append(texts.count)
-        try texts.append(variable.entry.span.bytes)
-        try texts.append(0)
-      }
-      for (name, value) in added {
-        offsets.append(texts.count)
-        try texts.append(Array("\(name)=".utf8).span.bytes)
-        try value.bytes.withBytes { bytes throws(SecretsError) in try texts.append(bytes) }
-        try texts.append(0)
-      }
-      return Block(texts: try texts.finish(), offsets: offsets)
+    var texts = try SecretBuffer()
+    var offsets: [Int] = []
+    for variable in inherited {
+      offsets.append(texts.count)
+      try texts.append(variable.entry.span.bytes)
+      try texts.append(0)
     }
+    for (name, value) in added {
+      offsets.append(texts.count)
+      try texts.append(Array("\(name)=".utf8).span.bytes)
+      try texts.append(value.bytes)
+      try texts.append(0)
+    }
+    return Block(texts: try texts.finish(), offsets: offsets)
   }
 }
 
-/// A variable that this process inherited, with its bytes, which need not be text.
+/// An inherited variable with its bytes, which may not be text.
 struct InheritedVariable: Sendable {
   /// The whole entry, usually `NAME=value`.
   let entry: [UInt8]
@@ -229,7 +218,7 @@ struct InheritedVariable: Sendable {
   /// The value; `nil` if the entry has no equals sign.
   var value: ArraySlice<UInt8>? { sign.map { entry[($0 + 1)...] } }
 
-  /// The name, the value and the reference that it is; `nil` if the value is none.
+  /// The name, the value and its reference; `nil` if the value is not a reference.
   func reference() throws(KeychainError) -> (name: String, CredentialReference)? {
     guard let value, let text = String(validating: value, as: UTF8.self),
       CredentialReference.isReference(text), let name = String(validating: name, as: UTF8.self)
@@ -241,8 +230,8 @@ struct InheritedVariable: Sendable {
 
   private var sign: Int? { entry.firstIndex(of: UInt8(ascii: "=")) }
 
-  /// The variables of this process, in their order, except those that unlock its stores: a copy would
-  /// stay in ordinary memory.
+  /// The variables of this process, in their order, except those that unlock its stores: their
+  /// copies would stay in ordinary memory.
   static func ofProcess(
     _ entries: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = environ
   ) -> [Self] {

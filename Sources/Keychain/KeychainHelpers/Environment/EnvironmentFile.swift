@@ -6,24 +6,27 @@ internal import PrephirencesSystem
 
 /// A file of variables, often named `.env`: lines `NAME=value`.
 ///
-/// Programs read such files differently. Lines that they do not all read alike are refused, with the
-/// number of the line:
+/// Programs read such files differently. A line that they would not all read alike is refused, with
+/// its number:
 ///
-/// - A line is empty, a comment that begins with `#`, or `NAME=value`, also after `export`.
-/// - A name has ASCII letters, digits and `_`, and no digit first. It occurs once.
-/// - Without quotes, a value has no white space inside, no quotes, and none of `$`, `` ` ``, `\`, `#`, `<`,
-///   `>`, `|`, `&`, `;`, `(` and `)`, nor a `~` at its beginning or after a `:`.
-/// - In single quotes, a value is taken as it is, also over several lines.
-/// - In double quotes, too, but it must not have `$`, `` ` `` and `\`.
-/// - After a value in quotes, only white space and a comment may follow.
+/// - A line is empty, a comment that begins with `#`, or `NAME=value`, with or without `export`.
+/// - A name consists of ASCII letters, digits and `_`, does not begin with a digit, and occurs
+///   once.
+/// - A value without quotes has no white space, no quotes, none of `$`, `` ` ``, `\`, `#`, `<`,
+///   `>`, `|`, `&`, `;`, `(` and `)`, and no `~` at its beginning or after a `:`.
+/// - A value in single quotes is taken as it is, and may have several lines.
+/// - A value in double quotes is, too, but must not contain `$`, `` ` `` or `\`.
+/// - Only white space and a comment may follow a value in quotes.
 ///
-/// A file is UTF-8 without a byte order mark, and its lines end with a newline, without a carriage return.
+/// A file is UTF-8 without a byte order mark; its lines end with a newline, without a carriage
+/// return.
 ///
 /// Nothing is expanded. A value that begins with `keychain:` or `keychain+` must be a reference.
 ///
-/// A file cannot set `PATH`, `LD_*`, `KEYCHAIN_*`, `CREDENTIALS_DIRECTORY`, `DBUS_SESSION_BUS_ADDRESS`,
-/// `BASH_ENV`, `GCONV_PATH` and `GLIBC_TUNABLES`. It can set variables that one interpreter obeys, such
-/// as `PYTHONPATH` and `NODE_OPTIONS`, and those of places, such as `HOME`.
+/// A file cannot set `PATH`, `LD_*`, `KEYCHAIN_*`, `CREDENTIALS_DIRECTORY`,
+/// `DBUS_SESSION_BUS_ADDRESS`, `BASH_ENV`, `GCONV_PATH` and `GLIBC_TUNABLES`. It can set variables
+/// that one interpreter obeys, such as `PYTHONPATH` and `NODE_OPTIONS`, and those of places, such
+/// as `HOME`.
 public struct EnvironmentFile: Sendable {
   /// A variable of the file.
   public struct Entry: Sendable {
@@ -43,13 +46,10 @@ public struct EnvironmentFile: Sendable {
   /// The variables, in the order of the file.
   public let entries: [Entry]
 
-  /// Reads the text of a file.
+  /// Reads the text of a file, which errors call `name`.
   ///
-  /// - Parameters:
-  ///   - text: The text.
-  ///   - name: The name of the file in errors.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `undecodable` if a line cannot be read, or
-  ///   `refused` if it sets a variable that a file cannot set.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `undecodable` if a line cannot be read,
+  ///   or `refused` if it sets a variable that a file cannot set.
   public init(_ text: String, name: String) throws(KeychainError) {
     self.name = name
     var reader = EnvironmentFileReader(Array(text.utf8), name: name)
@@ -58,14 +58,13 @@ public struct EnvironmentFile: Sendable {
 
   /// Reads a file.
   ///
-  /// The file, which may be a pipe, must belong to the user or to root, and nobody else may be able to
-  /// write it: others never, and a group only if it is the process's own, as in a working copy that
-  /// `umask 002` made, and the file has no access list.
+  /// The file, which may be a pipe, must belong to the user or to root, and others must not be able
+  /// to write to it. A group may if it is the process's own, as in a working copy that `umask 002`
+  /// made, and if the file has no access list.
   ///
-  /// - Parameters:
-  ///   - path: The path.
-  ///   - timeout: How long to wait for a pipe and the end of the file; `nil` to wait for ever.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `inputOutput`, `insecurePermissions`,
+  /// - Parameter timeout: How long to wait for a pipe and the end of the file; `nil` to wait
+  ///   without a limit.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `inputOutput`, `insecurePermissions`,
   ///   `tooLarge` above 1 MiB, `timedOut`, `undecodable` or `refused`.
   public init(path: String, timeout: Duration? = nil) throws(KeychainError) {
     let deadline = timeout.map(Deadline.init(after:))
@@ -73,14 +72,14 @@ public struct EnvironmentFile: Sendable {
     defer { close(descriptor) }
     try Self.checkWriters(descriptor, path)
     let contents: SecretBytes?
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       contents = try SecretBytes.reading(fileDescriptor: descriptor, limit: 1 << 20) {
         deadline?.awaitInput($0) ?? true
       }
     } catch {
       if deadline?.hasPassed == true { throw KeychainError(FileError(.endless, path)) }
-      guard error.code == .inputOutput else { throw KeychainError(error) }
-      throw .cannotRead(path, errno: error.systemError)
+      guard let errno = error.systemError else { throw error }
+      throw .cannotRead(path, errno: errno)
     }
     guard let contents else { throw .environmentFileTooLarge(path) }
     let text = contents.withBytes { bytes in
@@ -95,9 +94,9 @@ public struct EnvironmentFile: Sendable {
     guard fstat(descriptor, &status) == 0 else { throw .cannotRead(path, errno: errno) }
     guard status.st_mode & S_IFMT != S_IFDIR else { throw .cannotRead(path, errno: EISDIR) }
     let isOurs = status.st_uid == geteuid() || status.st_uid == 0
-    // Only root makes devices, such as /dev/null.
+    // Only root creates devices, such as /dev/null.
     if isOurs, status.st_mode & S_IFMT == S_IFCHR { return }
-    // With an access list, the bits of the group are the most that any user of the list may do.
+    // With an access list, the group's bits are the maximum for every user of the list.
     let isGroupOurs = status.st_gid == getegid() && cinheritedfiles_has_access_list(descriptor) == 0
     guard isOurs, status.st_mode & S_IWOTH == 0, status.st_mode & S_IWGRP == 0 || isGroupOurs
     else { throw .environmentFileOfOthers(path) }
@@ -211,7 +210,7 @@ struct EnvironmentFileReader {
       if next == UInt8(ascii: "\""), Self.isExpanded(byte) {
         throw failure(
           "nothing is expanded here, and other programs expand '$', '`' and '\\' in double quotes; "
-            + "write out what is meant, or use single quotes for these characters themselves")
+            + "write the value out, or put these characters into single quotes")
       }
       if byte == Self.newline { line += 1 }
       position += 1
@@ -229,8 +228,8 @@ struct EnvironmentFileReader {
         next == UInt8(ascii: "~") && (position == first || bytes[position - 1] == UInt8(ascii: ":"))
       guard !Self.isExpanded(next), !isHome else {
         throw failure(
-          "nothing is expanded here, and other programs expand '$', '`', '\\' and '~'; write out "
-            + "what is meant, or use single quotes for these characters themselves")
+          "nothing is expanded here, and other programs expand '$', '`', '\\' and '~'; write the "
+            + "value out, or put these characters into single quotes")
       }
       guard !Self.endsWord(next) else {
         throw failure("programs read this value differently; put it into single quotes")
@@ -240,7 +239,7 @@ struct EnvironmentFileReader {
     return bytes[first..<position]
   }
 
-  /// Reads the rest of a line, which has nothing but a comment.
+  /// Reads the rest of a line, which may only have a comment.
   private mutating func endLine() throws(KeychainError) {
     let hasBlank = skipBlanks()
     if next == UInt8(ascii: "#") {
@@ -264,7 +263,7 @@ struct EnvironmentFileReader {
 
   private mutating func passComment() { while let next, next != Self.newline { position += 1 } }
 
-  /// Whether a value without quotes is before the white space here.
+  /// Whether a value without quotes ends at the white space here.
   private var endsPlainValue: Bool {
     let before = bytes[..<position].last { !Self.isBlank($0) }
     guard let before, before != Self.newline else { return false }
@@ -296,7 +295,7 @@ struct EnvironmentFileReader {
     byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
   }
 
-  /// Whether a shell ends a word here, or other programs begin a comment or quotes.
+  /// Whether a shell ends a word here, or whether other programs begin a comment or quotes.
   private static func endsWord(_ byte: UInt8) -> Bool {
     byte == 0 || "#'\"<>|()&;".utf8.contains(byte)
   }
@@ -307,7 +306,7 @@ struct EnvironmentFileReader {
 }
 
 extension EnvironmentFileReader {
-  /// Returns what the value of a line stands for.
+  /// Returns the meaning of a line's value.
   func meaning(
     of value: ArraySlice<UInt8>, at line: Int
   ) throws(KeychainError) -> EnvironmentPlan.Value {
@@ -321,7 +320,8 @@ extension EnvironmentFileReader {
     } catch { throw error.located("'\(name)', line \(line)") }
   }
 
-  /// Whether a longer text has what begins a reference, which the program would get as it is.
+  /// Whether a longer text contains the beginning of a reference, which the program would get
+  /// unresolved.
   private static func hasReference(_ text: String) -> Bool {
     let text = text.foldingASCIICase
     return ["keychain://", "keychain+http://", "keychain+https://"].contains {
@@ -336,16 +336,15 @@ extension EnvironmentFileReader {
   }
 }
 
-/// Opens files that may be pipes, to which nobody may ever write.
+/// Opens files for reading; they may be pipes that nobody ever writes to.
 package enum WaitingFile {
-  /// Opens a file to read it.
+  /// Opens a file for reading; its descriptor is closed when a program is started.
   ///
   /// - Parameters:
-  ///   - path: The path.
-  ///   - timeout: How long to wait until a pipe has something to read; `nil` to wait for ever.
+  ///   - timeout: How long to wait until a pipe has something to read; `nil` to wait without a
+  ///     limit.
   ///   - failure: Makes an error of `errno`.
-  /// - Returns: The descriptor, which is closed when a program is started.
-  /// - Throws: What `failure` returns, or ``/KeychainCredentials/KeychainError`` with `timedOut`.
+  /// - Throws: What `failure` returns, or ``/KeychainSecrets/KeychainError`` with `timedOut`.
   package static func open(
     _ path: String, within timeout: Duration?, failure: (Int32) -> KeychainError
   ) throws(KeychainError) -> Int32 {

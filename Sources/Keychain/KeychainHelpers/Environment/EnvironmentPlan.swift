@@ -3,10 +3,10 @@ package import KeychainSecrets
 internal import KeychainVault
 package import PrephirencesSystem
 
-/// Which variables a program gets, before anything is read from a store.
+/// The variables that a program will get, before anything is read from a store.
 ///
-/// Of several values for a name, the one of the first of these sources counts: variables that are
-/// set one by one, those of a file, inherited ones.
+/// Of several values for a name, the first of these sources counts: variables that are set one by
+/// one, those of a file, inherited ones.
 ///
 /// ```swift
 /// var plan = EnvironmentPlan()
@@ -16,7 +16,7 @@ package import PrephirencesSystem
 /// process.environment = try plan.resolve(with: resolver).dictionary
 /// ```
 public struct EnvironmentPlan: Sendable {
-  /// Where a variable comes from.
+  /// The origin of a variable.
   @nonexhaustive public enum Source: String, Sendable {
     /// It was set by ``EnvironmentPlan/set(_:to:)``.
     case option
@@ -28,12 +28,12 @@ public struct EnvironmentPlan: Sendable {
     case inherited
   }
 
-  /// What a variable will hold.
+  /// The future value of a variable.
   @nonexhaustive public enum Value: Sendable {
-    /// Text, which is no secret.
+    /// Text that is not secret.
     case text(String)
 
-    /// What a reference names.
+    /// The value that a reference names.
     case reference(CredentialReference)
   }
 
@@ -42,14 +42,14 @@ public struct EnvironmentPlan: Sendable {
     /// The name.
     public let name: String
 
-    /// What it will hold.
+    /// Its value.
     public let value: Value
 
-    /// Where it comes from.
+    /// Its origin.
     public let source: Source
   }
 
-  /// The variables that will be set, in the order in which they were found.
+  /// The variables to set, in the order in which they were found.
   public private(set) var variables: [Variable] = []
 
   /// The places of the variables by the bytes of their names.
@@ -58,14 +58,12 @@ public struct EnvironmentPlan: Sendable {
   private let inheritance: ChildEnvironment.Inheritance
   private let inherited: [InheritedVariable]
 
-  /// Creates a plan that sets nothing yet.
-  ///
-  /// - Parameter inheritance: Which other variables of this process the program gets.
+  /// Creates a plan that only inherits variables of this process.
   public init(inheriting inheritance: ChildEnvironment.Inheritance = .all) {
     self.init(inheritance, of: InheritedVariable.ofProcess())
   }
 
-  /// Creates a plan that sets nothing yet, for a program that inherits what a command was given.
+  /// Creates a plan for a program that inherits a command's given variables.
   package init(
     inheriting inheritance: ChildEnvironment.Inheritance, from environment: EnvironmentVariables
   ) {
@@ -80,13 +78,10 @@ public struct EnvironmentPlan: Sendable {
     inherited = variables
   }
 
-  /// Sets a variable to what a reference names.
+  /// Sets a variable to the value that a reference names.
   ///
-  /// - Parameters:
-  ///   - name: The name.
-  ///   - reference: The reference.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `invalidArgument` if the name is invalid or
-  ///   was set before, or `refused` if it is one that unlocks.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `invalidArgument` if the name is invalid
+  ///   or was set before, or `refused` if it is one that unlocks.
   public mutating func set(
     _ name: String, to reference: CredentialReference
   ) throws(KeychainError) {
@@ -98,10 +93,8 @@ public struct EnvironmentPlan: Sendable {
 
   /// Adds the variables of a file that have not been set.
   ///
-  /// - Parameters:
-  ///   - file: The file.
-  ///   - allowance: What its references may name.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused`.
+  /// - Parameter allowance: The names that its references may have.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `refused`.
   public mutating func add(
     _ file: EnvironmentFile, allowing allowance: ReferenceAllowance
   ) throws(KeychainError) {
@@ -115,11 +108,11 @@ public struct EnvironmentPlan: Sendable {
     }
   }
 
-  /// Adds the inherited variables that are references, as far as they are not set otherwise.
+  /// Adds the inherited variables that are references and have not been set.
   ///
-  /// - Parameter allowance: What they may name.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `invalidArgument` if one begins like a
-  ///   reference and is none, or `refused`.
+  /// - Parameter allowance: The names that they may have.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `invalidArgument` if one begins like a
+  ///   reference but is not one, or `refused`.
   public mutating func addInherited(allowing allowance: ReferenceAllowance) throws(KeychainError) {
     for variable in inherited where !VariableRules.unlocks(variable.name) {
       guard let (name, reference) = try variable.reference(), index(of: name) == nil
@@ -131,7 +124,7 @@ public struct EnvironmentPlan: Sendable {
     }
   }
 
-  /// The inherited variables that are references, and go on as they are.
+  /// The inherited variables that are references and are passed on unresolved.
   package var unreadReferences: [String] {
     inherited.compactMap { variable in
       guard let (name, _) = try? variable.reference(), index(of: name) == nil else { return nil }
@@ -139,12 +132,10 @@ public struct EnvironmentPlan: Sendable {
     }
   }
 
-  /// Reads what the references name.
+  /// Reads the values that the references name.
   ///
-  /// - Parameter resolver: Reads the store.
-  /// - Returns: The environment.
-  /// - Throws: As `ReferenceResolver.resolve(_:)` and ``ChildEnvironment/set(_:to:)-(_,SecretBytes)``,
-  ///   with the name of the variable.
+  /// - Throws: As `ReferenceResolver.resolve(_:)` and
+  ///   ``ChildEnvironment/set(_:to:)-(_,SecretBytes)``, with the name of the variable.
   public func resolve(with resolver: ReferenceResolver) throws(KeychainError) -> ChildEnvironment {
     var environment = ChildEnvironment(inheritance, of: inherited)
     for variable in variables {
@@ -157,7 +148,7 @@ public struct EnvironmentPlan: Sendable {
     return environment
   }
 
-  /// Adds a variable; of two with a name, the one with the earlier source stays.
+  /// Adds a variable; of two with the same name, the one with the earlier source stays.
   private mutating func add(_ variable: Variable) {
     guard let index = index(of: variable.name) else {
       indices[Array(variable.name.utf8)] = variables.count
@@ -185,9 +176,9 @@ extension KeychainError {
   }
 }
 
-/// Which names variables of an environment may have, and which of them are special.
+/// The rules for the names of variables.
 enum VariableRules {
-  /// What unlocks the user's stores, which no program gets that is started.
+  /// The variables that unlock the user's stores, which started programs never get.
   ///
   /// `CREDENTIALS_DIRECTORY` is not among them: it also leads to other credentials of a service.
   static var unlocking: [String] { UnlockSource.environmentVariables }
@@ -204,8 +195,8 @@ enum VariableRules {
 
   /// Whether a file may not set a variable.
   ///
-  /// These let whoever writes the file choose what is executed in place of any command, or where
-  /// secrets come from. Variables that only one interpreter reads are not among them.
+  /// These variables would let the author of the file choose what runs in place of any command, or
+  /// where secrets come from. Variables that only one interpreter reads are allowed.
   static func isClosedToFiles(_ name: String) -> Bool {
     ["LD_", "KEYCHAIN_"].contains { name.utf8.starts(with: $0.utf8) }
       || [
@@ -214,8 +205,8 @@ enum VariableRules {
       ].contains { $0.hasSameBytes(as: name) }
   }
 
-  /// Whether a clean environment has a variable: where programs and the user's files are, the
-  /// terminal, the language, the time zone, and where the user's stores are.
+  /// Whether a clean environment has a variable: the places of programs and of the user's files,
+  /// the terminal, the language, the time zone, and the places of the user's stores.
   static func isUsual(_ name: some Collection<UInt8>) -> Bool {
     name.starts(with: "LC_".utf8) || (usual + places).contains { $0.utf8.elementsEqual(name) }
   }
@@ -226,10 +217,10 @@ enum VariableRules {
     "XDG_STATE_HOME",
   ]
 
-  /// Where the stores are and how they are read.
+  /// The places of the stores, and how they are read.
   ///
   /// A program may call a credential helper, which has to find what this process found. The values
-  /// name places, and are no secrets.
+  /// are places, not secrets.
   private static let places = [
     "CREDENTIALS_DIRECTORY", "DBUS_SESSION_BUS_ADDRESS", "GIT_TERMINAL_PROMPT",
     "KEYCHAIN_ALLOW_READ", "KEYCHAIN_NO_PROMPT", "KEYCHAIN_QUIET", "KEYCHAIN_STORE",
@@ -255,9 +246,9 @@ extension String {
   }
 }
 
-/// Which services and servers the references of a file may name.
+/// The services and servers that the references of a file may name.
 ///
-/// A file of a project is written by others than the person whose secrets it names.
+/// A project's file may have been written by somebody other than the owner of the secrets.
 public struct ReferenceAllowance: Sendable {
   private let services: [String]
   private let defaultService: String
@@ -265,29 +256,29 @@ public struct ReferenceAllowance: Sendable {
   /// Creates an allowance.
   ///
   /// - Parameters:
-  ///   - services: The services, and servers of internet passwords. Empty if every one is allowed.
-  ///   - defaultService: The service of references that name none.
+  ///   - services: The services, and servers of internet passwords; empty to allow all.
+  ///   - defaultService: The service of references without one.
   public init(services: [String], defaultService: String) {
     self.services = services
     self.defaultService = defaultService
   }
 
-  /// Checks that a reference may be named.
+  /// Checks that a reference is allowed.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused`.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `refused`.
   public func check(_ reference: CredentialReference) throws(KeychainError) {
     let isAllowed = services.contains { reference.belongs(to: $0, defaultService: defaultService) }
     guard services.isEmpty || isAllowed else {
       let name = reference.serviceName(default: defaultService)
       throw KeychainError(
         .refused, "the service or server '\(name)' is not allowed",
-        recovery: "allow it, too, if whoever wrote the reference may have its secrets")
+        recovery: "allow it, too, if the author of the reference may have its secrets")
     }
   }
 }
 
 extension ReferenceResolver {
-  /// Reads what a reference names; a failure says what it is for.
+  /// Reads the value that a reference names; an error says what it is for.
   package func resolve(
     _ reference: CredentialReference, for name: String
   ) throws(KeychainError) -> SecretBytes {
@@ -332,7 +323,7 @@ extension KeychainError {
       recovery: "give long values as files, or raise the limit of the stack: ulimit -s")
   }
 
-  /// The error with the place of what is wrong before its message.
+  /// The error with the place before its message.
   func located(_ place: String) -> Self {
     Self(code, "\(place): \(message)", recovery: recovery, underlying: underlying)
   }

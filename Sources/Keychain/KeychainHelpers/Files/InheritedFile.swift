@@ -1,14 +1,14 @@
 internal import CPrephirencesSystem
 internal import Glibc
-public import KeychainCredentials
+internal import KeychainCredentials
 public import KeychainSecrets
 internal import PrephirencesSystem
 
 /// A secret as a file that exists only in memory, for a program that reads it from a file.
 ///
-/// The file has no name in any folder. Programs that inherit its descriptor open it by ``path``, any
-/// number of times and each from the beginning. It is closed to other users, nobody can change it
-/// any more, not even its owner, and it is gone when the last descriptor is closed.
+/// The file has no name in any folder. Programs that inherit its descriptor open it by ``path``,
+/// any number of times, each time from the beginning. Other users cannot open it, nobody can change
+/// it, not even its owner, and it disappears when the last descriptor is closed.
 ///
 /// ```swift
 /// let file = try InheritedFile(SecretBytes(copying: token))
@@ -16,27 +16,28 @@ internal import PrephirencesSystem
 /// // Start the program with file.path among its arguments.
 /// ```
 ///
-/// Its pages are the kernel's, not guarded memory: they can be written to swap, and other processes of
-/// the same user can open the file through `/proc/PID/fd` unless the program protects itself.
+/// Its pages are the kernel's, not guarded memory: they can be written to swap, and other processes
+/// of the same user can open the file through `/proc/PID/fd` unless the program protects itself.
 ///
-/// `Process` of Foundation closes all descriptors from 3 on in what it starts, so it cannot hand a file
-/// over. Use `posix_spawn` or `execve`.
+/// `Process` of Foundation closes all descriptors from 3 on in the programs that it starts, so it
+/// cannot pass a file on. Use `posix_spawn` or `execve`.
 ///
 /// The corresponding C functions are `memfd_create` and `fcntl` with `F_ADD_SEALS`.
 public final class InheritedFile: Sendable {
-  /// The number of the open file, at least 10 since scripts use smaller ones themselves.
+  /// The number of the open file, at least 10 because scripts use smaller ones.
   public let descriptor: Int32
 
   /// The path by which a program that inherits the descriptor opens the file.
   ///
-  /// It needs `/proc`. A program that such a program starts, and that does not inherit the descriptor,
-  /// has another file of that name, or none.
+  /// It needs `/proc`. In a program that does not inherit the descriptor, it is another file or
+  /// missing.
   public var path: String { "/dev/fd/\(descriptor)" }
 
-  /// Returns the path for the program that takes the place of this process, and for all that it starts.
+  /// Returns a path for the program that replaces this process, and for all programs that it
+  /// starts.
   ///
-  /// It works as long as that program runs and keeps the file open. Where processes have other numbers
-  /// than in `/proc`, this is ``path``.
+  /// It is valid as long as that program runs and keeps the file open. Where processes have other
+  /// numbers than in `/proc`, this is ``path``.
   package func pathInThisProcess() throws(KeychainError) -> String {
     let paths = ["/proc/\(getpid())/fd/\(descriptor)", path]
     guard let found = paths.first(where: leads) else { throw .noProcessFiles }
@@ -50,30 +51,29 @@ public final class InheritedFile: Sendable {
       && own.st_dev == named.st_dev && own.st_ino == named.st_ino
   }
 
-  /// Creates a file that the programs that this process starts do not inherit yet.
+  /// Creates a file that programs started by this process do not inherit yet.
   ///
-  /// - Parameter contents: The bytes of the file.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused` where the system has no files
-  ///   in memory, or `inputOutput` if it has too little memory or too few descriptors.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `refused` if the system has no files in
+  ///   memory, or `inputOutput` if it has too little memory or too few descriptors.
   public init(_ contents: borrowing SecretBytes) throws(KeychainError) {
     let made = cinheritedfiles_create("keychain", Self.lowestNumber)
     guard made >= 0 else { throw .noFileInMemory(errno: -made) }
     descriptor = made
     // From here on, `deinit` closes the file.
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       try contents.write(toFileDescriptor: made)
-    } catch { throw .noFileInMemory(errno: error.systemError) }
+    } catch { throw .noFileInMemory(errno: error.systemError ?? EIO) }
     let failure = cinheritedfiles_seal(made)
     guard failure == 0 else { throw .noFileInMemory(errno: failure) }
   }
 
   deinit { close(descriptor) }
 
-  /// Leaves the file open in every program that this process becomes or starts from now on.
+  /// Lets every program that this process becomes or starts from now on inherit the file.
   ///
-  /// Call it right before, since another thread may start a program, too.
+  /// Call it immediately before the start, because another thread may start a program, too.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `inputOutput`.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `inputOutput`.
   public func letChildrenInherit() throws(KeychainError) {
     let failure = cinheritedfiles_share(descriptor)
     guard failure == 0 else { throw .noFileInMemory(errno: failure) }
@@ -99,21 +99,23 @@ extension KeychainError {
     .refused, "/proc is not mounted, and no program could open a file in memory",
     recovery: "mount /proc, or give the secret as a variable, or through a pipe")
 
-  /// What the system says of an error.
+  /// The system's text for an error.
   static func words(of code: Int32) -> String {
     strerror(code).flatMap { String(validatingCString: $0) } ?? "error \(code)"
   }
 }
 
-/// Files with names for the program that takes the place of this process, in a folder in memory
-/// that a process of its own removes when that program has ended.
+/// Named files for the program that replaces this process, in a folder in memory that a separate
+/// process removes when the program has ended.
 ///
-/// The folder is in `$XDG_RUNTIME_DIR`. Programs open its files although they close what they
-/// inherit, which an ``InheritedFile`` does not survive. It is removed when the program has ended,
-/// also by `kill -9`, and no process has the inherited descriptor any more. If the process that
-/// removes it is killed, too, the next folder's creation does it. Make it before secrets are read:
-/// the process that removes it is forked from this one. The first process of a container (PID 1)
-/// becomes that process itself, and its child goes on. So make it before threads are started.
+/// The folder is in `$XDG_RUNTIME_DIR`. Programs can open its files even if they close inherited
+/// descriptors, as an ``InheritedFile`` needs. It is removed when the program has ended, also by
+/// `kill -9`, and no process has the inherited descriptor any more. If the removing process is
+/// killed, too, the next creation of a folder removes this one.
+///
+/// The removing process is forked from this one, so create the folder before secrets are read. In a
+/// container, the first process (PID 1) becomes the removing process itself, and its child
+/// continues: so create the folder before threads are started.
 package final class WatchedFolder: Sendable {
   private let path: String
   private let descriptor: Int32
@@ -141,9 +143,7 @@ package final class WatchedFolder: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Creates a file that only the user may open.
-  ///
-  /// Returns its path.
+  /// Creates a file that only the user may open, and returns its path.
   package func add(
     _ name: String, _ contents: borrowing SecretBytes
   ) throws(KeychainError) -> String {
@@ -151,13 +151,13 @@ package final class WatchedFolder: Sendable {
     let file = openat(descriptor, name, flags, S_IRUSR | S_IWUSR)
     guard file >= 0 else { throw .noWatchedFolder(errno: errno) }
     defer { close(file) }
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       try contents.write(toFileDescriptor: file)
-    } catch { throw .noWatchedFolder(errno: error.systemError) }
+    } catch { throw .noWatchedFolder(errno: error.systemError ?? EIO) }
     return path + "/" + name
   }
 
-  /// Keeps the folder as long as a program has it open that this process becomes or starts.
+  /// Keeps the folder while a program that this process becomes or starts has it open.
   package func letChildrenInherit() throws(KeychainError) {
     let failure = cinheritedfiles_share(descriptor)
     guard failure == 0 else { throw .noWatchedFolder(errno: failure) }
@@ -178,7 +178,8 @@ package final class WatchedFolder: Sendable {
 }
 
 extension KeychainError {
-  /// It may be a folder that others need, such as `/dev/shm`: closing it is no advice.
+  /// The folder may be one that others need, such as `/dev/shm`, so don't advise to close it to
+  /// others.
   fileprivate static func noRuntimeFolder(_ reason: String, code: Code = .refused) -> Self {
     Self(
       code, reason,

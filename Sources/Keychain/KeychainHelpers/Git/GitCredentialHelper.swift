@@ -13,19 +13,19 @@ internal import PrephirencesSystem
 /// try answer.write(toFileDescriptor: 1)
 /// ```
 ///
-/// Credentials are internet passwords. Protocol, host and port must be equal (hosts without regard to
-/// the case of ASCII letters); a path and a user may be left out by the credential or by the request.
-/// Nothing else is matched: no domain above, no similar name. Among several, one with the path and the
-/// user of the request is preferred; if that leaves several accounts, none is given.
+/// Credentials are internet passwords. Protocol, host and port must be equal (hosts without regard
+/// to the case of ASCII letters); a path and a user may be left out by the credential or by the
+/// request. Nothing else is matched: no parent domain, no similar name. Among several, one with the
+/// path and the user of the request is preferred; if several accounts remain, none is returned.
 ///
-/// An expired password is never given. A rejected one is erased only from a credential that has
-/// everything that git says: one that is for every user or path stays. Credentials that other
-/// programs stored are read, and never changed. Those of git's own helper for libsecret are erased
-/// like ours, others only if that is asked for.
+/// An expired password is never returned. A rejected one is erased only if its credential has every
+/// name in git's request: a credential for every user or path stays. Credentials of other programs
+/// are read but never changed. Those of git's own helper for libsecret are erased like ours, others
+/// only on request.
 ///
-/// git's exit code is not looked at, and silence makes git ask the person. So write
-/// ``reply(to:of:)`` to standard output if a call throws: git then stops where a typed password
-/// could not be kept.
+/// git ignores the exit code of a helper, and asks the person if there is no answer. So write
+/// ``reply(to:of:)`` to standard output if a call throws: git then stops if a typed password could
+/// not be kept.
 public struct GitCredentialHelper: Sendable {
   let store: any CredentialStore
   let accessGroup: String
@@ -35,13 +35,13 @@ public struct GitCredentialHelper: Sendable {
   /// Creates a helper.
   ///
   /// - Parameters:
-  ///   - store: Where the credentials are.
+  ///   - store: The store of the credentials.
   ///   - accessGroup: The access group of the credentials; empty for the unnamed one.
-  ///   - erasesOthers: Whether credentials that any other program stored may be erased, and not
-  ///     only those of git's own helper for libsecret.
-  ///   - report: Called with what a person should know although the call goes on: that the password
-  ///     has expired (``/KeychainCredentials/KeychainError/Code/expired``), or that a rejected one is
-  ///     not erased (``/KeychainCredentials/KeychainError/Code/refused``).
+  ///   - erasesOthers: Whether credentials of any other program may be erased, not only those of
+  ///     git's own helper for libsecret.
+  ///   - report: Called with what a person should know although the call continues: that the
+  ///     password has expired (``/KeychainSecrets/KeychainError/Code/expired``), or that a
+  ///     rejected one is not erased (``/KeychainSecrets/KeychainError/Code/refused``).
   public init(
     store: any CredentialStore, accessGroup: String = "", erasesOthers: Bool = false,
     report: @escaping @Sendable (KeychainError) -> Void = { _ in }
@@ -52,19 +52,18 @@ public struct GitCredentialHelper: Sendable {
     self.report = report
   }
 
-  /// Answers a request.
+  /// Answers a request with the lines for standard output.
   ///
-  /// - Parameters:
-  ///   - operation: What git asks for.
-  ///   - request: What git sent; ``GitCredentialOperation/capability`` needs none.
-  /// - Returns: The lines for standard output; none if there is no credential, and for operations
-  ///   without an answer.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` of the store, with
-  ///   ``/KeychainCredentials/KeychainError/Code/ambiguous`` if credentials of several accounts or
-  ///   paths fit equally well, ``/KeychainCredentials/KeychainError/Code/undecodable`` if a secret has
-  ///   a line break or a NUL, ``/KeychainCredentials/KeychainError/Code/invalidArgument`` for a port
-  ///   that is none or, to erase, without a server, or
-  ///   ``/KeychainCredentials/KeychainError/Code/timedOut`` if others keep changing the credential.
+  /// There are none if there is no credential, and for operations without an answer.
+  /// ``GitCredentialOperation/capability`` needs no request.
+  ///
+  /// - Throws: ``/KeychainSecrets/KeychainError`` of the store, with
+  ///   ``/KeychainSecrets/KeychainError/Code/ambiguous`` if credentials of several accounts or
+  ///   paths match equally well, ``/KeychainSecrets/KeychainError/Code/undecodable`` if a
+  ///   secret has a line break or a NUL,
+  ///   ``/KeychainSecrets/KeychainError/Code/invalidArgument`` for an invalid port, or if an
+  ///   erase names no server, or ``/KeychainSecrets/KeychainError/Code/timedOut`` if others
+  ///   keep changing the credential.
   public func answer(
     _ operation: GitCredentialOperation, to request: GitCredentialRequest = GitCredentialRequest()
   ) throws(KeychainError) -> SecretBytes {
@@ -79,21 +78,16 @@ public struct GitCredentialHelper: Sendable {
         try answer.append(line: "capability authtype")
       }
       return try answer.finish()
-    } catch let error as SecretsError {
-      throw KeychainError(error)
     } catch {
       throw error as? KeychainError
         ?? KeychainError(.internalFailure, "git cannot be answered: \(type(of: error))")
     }
   }
 
-  /// Returns what standard output must say if a call failed.
+  /// Returns the text for standard output after a failed call.
   ///
-  /// - Parameters:
-  ///   - failure: Why the call failed.
-  ///   - operation: What git asked for.
-  /// - Returns: A line that stops git, so that it does not ask for a password; empty if it may ask,
-  ///   since the request is ambiguous, or if it reads no answer.
+  /// It is a line that stops git, so that it does not ask for a password. It is empty if git may
+  /// ask because the request is ambiguous, or if git reads no answer.
   public static func reply(
     to failure: KeychainError, of operation: GitCredentialOperation
   ) -> String { operation == .get && failure.code != .ambiguous ? stopsGit : "" }
@@ -101,7 +95,7 @@ public struct GitCredentialHelper: Sendable {
   /// The line that stops git.
   package static let stopsGit = "quit=1\n"
 
-  /// Returns the credentials that a request may mean.
+  /// Returns the credentials that match a request.
   func matches(
     _ request: GitCredentialRequest, on server: GitServer
   ) throws -> [GitCredentialMatch] {
@@ -109,19 +103,15 @@ public struct GitCredentialHelper: Sendable {
       store: store,
       unlock: { query throws(KeychainError) in try store.makeReadable(query) },
       unlocking: { _ in .unlock })
-    var matches: [GitCredentialMatch] = []
-    for host in server.searchedHosts {
-      let query = CredentialQuery(accessGroup: accessGroup, server: host)
-      let found = try searcher.credentials(matching: query) {
-        GitCredentialMatch($0, request, server) != nil
+    return try server.searchedHosts.flatMap { host throws(KeychainError) in
+      try searcher.matches(of: CredentialQuery(accessGroup: accessGroup, server: host)) {
+        GitCredentialMatch($0, request, server)
       }
-      matches += found.compactMap { GitCredentialMatch($0, request, server) }
     }
-    return matches
   }
 }
 
-/// What git asks of a credential helper: the word after the helper's name.
+/// An operation of a credential helper: the word after the helper's name.
 @nonexhaustive public enum GitCredentialOperation: String, CaseIterable, Hashable, Sendable {
   /// Give a credential, if there is one.
   case get
@@ -137,7 +127,7 @@ public struct GitCredentialHelper: Sendable {
 }
 
 extension GitCredentialHelper {
-  /// Appends the credential that a request means; nothing if there is none.
+  /// Appends the credential that matches a request, if there is one.
   func get(_ request: GitCredentialRequest, _ answer: inout GitCredentialAnswer) throws {
     guard let server = try GitServer(request),
       let match = try matches(request, on: server).best(for: request, on: server),
@@ -179,10 +169,10 @@ extension GitCredentialHelper {
     return account.isEmpty && secret.password.bytes.count > 0 ? nil : account
   }
 
-  /// How long others may keep changing a credential.
+  /// How long to retry while others change a credential.
   static var retryTime: Duration { .seconds(10) }
 
-  /// Stores the credential of a request, unless it is what would be given for the request.
+  /// Stores the credential of a request, unless the request would be answered with the same.
   ///
   /// git stores after every use, and older versions leave out the expiry and the refresh token.
   func store(_ request: GitCredentialRequest) throws {
@@ -194,7 +184,7 @@ extension GitCredentialHelper {
       do {
         return try store(given, request, on: server)
       } catch let error as KeychainError where error.isConflict && !deadline.hasPassed {
-        // Another program stored at the same time, perhaps the same.
+        // Another program stored at the same time, possibly the same.
       }
       Deadline.pause()
     }
@@ -237,11 +227,11 @@ extension GitCredentialHelper {
   ) -> GitCredentialMatch? {
     var request = request
     request.understandsAuthenticationTypes = true
-    // If several fit equally well, none would be given.
+    // If several match equally well, none is returned.
     return (try? matches.best(for: request, on: server)) ?? nil
   }
 
-  /// Returns the secret of a credential; `nil` if there is none that git could take.
+  /// Returns the secret of a credential; `nil` if git cannot use it.
   private func secret(of match: GitCredentialMatch) throws -> GitSecret? {
     do {
       guard let stored = try store.secret(for: match.identity) else { return nil }
@@ -256,8 +246,8 @@ extension GitCredentialHelper {
     replacing match: GitCredentialMatch?
   ) throws {
     let old = try match.flatMap(secret(of:))
-    // A refresh token is of the account; it stays until another one is sent. An expiry is of the
-    // password.
+    // A refresh token belongs to the account, and stays until another one is sent. An expiry
+    // belongs to the password.
     let token = request.refreshToken ?? old?.refreshToken
     let kept = old.flatMap { given.isEqual(to: $0) && !$0.isExpired ? $0.expires : nil }
     let update = CredentialUpdate(
@@ -287,10 +277,10 @@ extension GitCredentialHelper {
     return CredentialIdentity(.internetPassword(password), accessGroup: accessGroup)
   }
 
-  /// Removes the credentials that have everything that a request says.
+  /// Removes the credentials that have every name in a request.
   ///
-  /// A password that was renewed after the rejected one had been given is another one, and stays.
-  /// So does what another program stored, unless it is git's own helper for libsecret.
+  /// A password that was renewed after the rejected one was returned is another password, and
+  /// stays. So does one that another program stored, unless it is git's own helper for libsecret.
   func erase(_ request: GitCredentialRequest) throws {
     guard let server = try GitServer(request) else {
       // The passphrase of a certificate has no host.
@@ -318,10 +308,10 @@ extension GitCredentialHelper {
     if isDone == nil { try eraseInSteps(match, request) }
   }
 
-  /// Erases from a store that has no transactions.
+  /// Erases from a store without transactions.
   private func eraseInSteps(_ match: GitCredentialMatch, _ request: GitCredentialRequest) throws {
     let deadline = Deadline(after: Self.retryTime)
-    // A store may have ours and another program's of one name.
+    // A store may have a credential of ours and one of another program under the same name.
     while let stored = try store.secret(for: match.identity),
       try rejects(request, match, stored), mayErase(stored.credential, match, request)
     {
@@ -331,15 +321,15 @@ extension GitCredentialHelper {
           includingOtherPrograms: stored.credential.isOfOtherProgram)
         return
       } catch {
-        // It was changed after it was compared, so it may be another one.
+        // It was changed after the comparison, so it may be another credential.
         guard error.code == .versionConflict, !deadline.hasPassed else { throw error }
       }
       Deadline.pause()
     }
   }
 
-  /// Returns whether a rejected credential is git's alone: ours, or its own helper's; reports it
-  /// otherwise.
+  /// Returns whether a rejected credential belongs to git alone, as ours or its own helper's;
+  /// reports it otherwise.
   private func mayErase(
     _ credential: Credential, _ match: GitCredentialMatch, _ request: GitCredentialRequest
   ) -> Bool {

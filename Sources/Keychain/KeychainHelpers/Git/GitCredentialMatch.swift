@@ -3,16 +3,16 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import PrephirencesSystem
 
-/// A credential that a request may mean.
+/// A credential that matches a request.
 struct GitCredentialMatch {
   let credential: Credential
   let password: InternetPassword
 
   /// Matches a credential with a request; `nil` if it is for something else.
   ///
-  /// The server must be equal. A path and a user may be left out by either side, and are equal
-  /// otherwise. What is no password is for no other user than its own: git sends it without a name,
-  /// so the server would not notice.
+  /// The server must be equal. A path and a user must be equal unless one side leaves them out. A
+  /// credential that is not a password matches only its own user: git sends it without a name, so
+  /// the server would not notice another user.
   init?(_ credential: Credential, _ request: GitCredentialRequest, _ server: GitServer) {
     guard case .internetPassword(let password) = credential.identity.kind,
       server.isServer(of: password),
@@ -35,25 +35,25 @@ struct GitCredentialMatch {
   /// The scheme of the header `Authorization`; `nil` for a password.
   var scheme: String? { GitAuthentication.scheme(of: password) }
 
-  /// Whether neither a path nor a user that the request has is left out.
+  /// Whether the credential has the path and the user that the request has.
   func hasAllNames(of request: GitCredentialRequest) -> Bool {
     hasPath(of: request) && (request.username ?? "").hasSameBytes(as: password.account)
   }
 
-  /// Whether the path is that of a request, also if it is left out by both.
+  /// Whether the path is that of a request, or both have none.
   func hasPath(of request: GitCredentialRequest) -> Bool {
     (request.path ?? "").relativePath.hasSameBytes(as: password.path.relativePath)
   }
 
-  /// How well the credential fits: first what was asked for; lower is better.
+  /// The rank of the match, by the parts of the request in order; lower is better.
   func fit(_ request: GitCredentialRequest) -> [Int] {
-    // Without a user in the request, an answer with one is complete.
+    // Without a user in the request, an answer with a user is complete.
     let user =
       request.username.map { $0.hasSameBytes(as: password.account) } ?? !password.account.isEmpty
     return [hasPath(of: request) ? 0 : 1, user ? 0 : 1, scheme == nil ? 0 : 1]
   }
 
-  /// Which of several credentials of one account is preferred; lower is better.
+  /// The rank among several credentials of one account; lower is better.
   func preference(_ server: GitServer) -> [Int] {
     [
       credential.isExpired() ? 1 : 0, credential.isOfOtherProgram ? 1 : 0,
@@ -64,15 +64,15 @@ struct GitCredentialMatch {
 }
 
 extension String {
-  /// A path without the slash at its beginning, which git does not send.
+  /// A path without its first slash, which git does not send.
   var relativePath: String { hasPrefix("/") ? String(dropFirst()) : self }
 }
 
-/// The authentication types of internet passwords, as git sees them.
+/// The authentication types of internet passwords as git sees them.
 enum GitAuthentication {
-  /// Returns the scheme of a credential for the header `Authorization`; `nil` if it is a password.
+  /// Returns the scheme of a credential for the header `Authorization`; `nil` for a password.
   ///
-  /// Types such as `httpBasic` and `htmlForm`, which other programs write, are those of passwords.
+  /// Types that other programs write, such as `httpBasic` and `htmlForm`, are those of passwords.
   static func scheme(of password: InternetPassword) -> String? {
     let type = password.authenticationType
     let known = type.foldingASCIICase
@@ -82,7 +82,7 @@ enum GitAuthentication {
 }
 
 extension [GitCredentialMatch] {
-  /// Returns the credential that a request means; `nil` if there is none.
+  /// Returns the credential for a request; `nil` if there is none.
   func best(for request: GitCredentialRequest, on server: GitServer) throws -> GitCredentialMatch? {
     let known = filter { $0.scheme == nil || request.understandsAuthenticationTypes }
     guard let fit = known.map({ $0.fit(request) }).min(by: { $0.lexicographicallyPrecedes($1) })
@@ -103,7 +103,7 @@ extension [GitCredentialMatch] {
 }
 
 extension Credential {
-  /// Whether git's own helper for libsecret stored it, of which everything is known then.
+  /// Whether git's own helper for libsecret stored it, so that its fields are known.
   var isOfGitLibsecret: Bool {
     let names = ["xdg:schema", "user", "protocol", "server", "port", "object"]
     let attributes = itemAttributes
@@ -111,7 +111,8 @@ extension Credential {
       let schema = attributes["xdg:schema"]
     else { return false }
     if schema.hasSameBytes(as: "org.git.Password") { return true }
-    // Before git 2.42, it took a schema that others use, too; but only it writes this label.
+    // Before git 2.42, the helper used a schema that others use, too, but only it writes this
+    // label.
     guard let name = attributes["protocol"], let server = attributes["server"] else { return false }
     let port = attributes["port"].map { ":\($0)" } ?? ""
     return schema.hasSameBytes(as: "org.gnome.keyring.NetworkPassword")
@@ -154,7 +155,7 @@ struct GitGivenSecret {
 extension GitSecret {
   /// Returns whether storing a request would change nothing.
   ///
-  /// What the request leaves out is no difference. A password that has expired here and was used
+  /// Parts that the request leaves out don't count. A password that has expired here but was used
   /// successfully has another expiry.
   func hasAll(of request: GitCredentialRequest, _ given: GitGivenSecret) -> Bool {
     guard given.isEqual(to: self), !isExpired else { return false }
@@ -166,7 +167,7 @@ extension GitSecret {
   }
 }
 
-/// What the secret of a credential means to git.
+/// The parts of a credential's secret for git.
 ///
 /// Usually it is the password. With a refresh token, it has the form in which git's own helper for
 /// libsecret stores it: the password, then lines `key=value`.
@@ -180,7 +181,7 @@ struct GitSecret {
   let password: SharedSecret
   let refreshToken: SharedSecret?
 
-  /// The time until which the password is valid.
+  /// The end of the password's validity.
   let expires: Date?
 
   var isExpired: Bool { expires.map { $0 <= Date() } ?? false }
@@ -220,7 +221,7 @@ private struct GitSecretLines {
   }
 
   private mutating func take(_ line: RawSpan, of identity: CredentialIdentity) throws {
-    // Text without a key is another program's secret, of which the first line may be no password.
+    // Text without a key is another program's secret, whose first line may not be a password.
     guard let sign = line.index(of: UInt8(ascii: "="), from: 0),
       let key = line.extracting(0..<sign).text
     else { throw KeychainError.notForGit(identity) }
@@ -255,7 +256,7 @@ struct GitCredentialAnswer: ~Copyable {
     try value.bytes.withBytes { try buffer.append($0) }
   }
 
-  /// Returns the lines without their last bytes.
+  /// Returns the lines without the last bytes.
   consuming func finish(droppingLast count: Int = 0) throws -> SecretBytes {
     buffer.removeLast(count)
     return try buffer.finish()

@@ -1,11 +1,11 @@
 public import FoundationEssentials
-public import KeychainCredentials
+internal import KeychainCredentials
 public import KeychainSecrets
 internal import PrephirencesSystem
 
-/// What git says about a credential that it needs, has used, or wants to be removed.
+/// The credential that git needs, has used, or wants to remove.
 ///
-/// git sends it as lines `key=value`, see git-credential(1). Secrets in it are kept in guarded memory
+/// git sends it as lines `key=value`, see git-credential(1). Its secrets are kept in guarded memory
 /// and have no public property.
 public struct GitCredentialRequest: Sendable {
   /// The protocol, such as `https`; `nil` if it is missing or empty.
@@ -14,8 +14,9 @@ public struct GitCredentialRequest: Sendable {
   /// The host name with the port, such as `example.com:8443`; `nil` if it is missing or empty.
   public internal(set) var host: String?
 
-  /// The path on the server, which git sends only with `credential.useHttpPath`; `nil` if it is
-  /// missing.
+  /// The path on the server; `nil` if it is missing.
+  ///
+  /// git sends it only with `credential.useHttpPath`.
   public internal(set) var path: String?
 
   /// The user name, which may be empty; `nil` if it is missing.
@@ -24,42 +25,41 @@ public struct GitCredentialRequest: Sendable {
   /// The scheme of ``credential``, such as `Bearer`; `nil` for a password.
   public internal(set) var authenticationType: String?
 
-  /// When the password stops being valid; `nil` if that is not said.
+  /// The end of the password's validity; `nil` if it is missing.
   public internal(set) var expires: Date?
 
   /// Whether the credential must not be stored.
   public internal(set) var isEphemeral = false
 
-  /// Whether git understands credentials that are no password.
+  /// Whether git understands credentials that are not passwords.
   public internal(set) var understandsAuthenticationTypes = false
 
-  /// The password, if one is sent.
   var password: SharedSecret?
 
-  /// What follows the scheme in the header `Authorization`, if it is sent.
+  /// The text after the scheme in the header `Authorization`.
   var credential: SharedSecret?
 
-  /// The token with which another helper can renew the password, if it is sent.
+  /// The token with which another helper can renew the password.
   var refreshToken: SharedSecret?
 
-  /// Creates a request that says nothing.
+  /// Creates an empty request.
   public init() {}
 }
 
 extension GitCredentialRequest {
-  /// The greatest number of bytes in a line, as git has it.
+  /// The maximum number of bytes in a line, as in git.
   static let lineLimit = 65_535
 
-  /// Parses what git sends.
+  /// Parses a request.
   ///
-  /// An empty line or the end is the end of the request. The last of repeated keys counts; a key that
-  /// ends with `[]` begins a list, and its empty value empties the list. Unknown keys are ignored.
+  /// It ends at an empty line or with the input. The last of repeated keys counts; a key that ends
+  /// with `[]` begins a list, and its empty value empties the list. Unknown keys are ignored.
   ///
-  /// - Parameter bytes: The lines.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with
-  ///   ``/KeychainCredentials/KeychainError/Code/invalidArgument`` for a line without `=` or of more
-  ///   than 65,535 bytes, a value with a carriage return or NUL, or a name that is not UTF-8; or with
-  ///   ``/KeychainCredentials/KeychainError/Code/insufficientMemory``. The message repeats no value.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with
+  ///   ``/KeychainSecrets/KeychainError/Code/invalidArgument`` for a line without `=` or of
+  ///   more than 65,535 bytes, a value with a carriage return or NUL, or a name that is not UTF-8;
+  ///   or with ``/KeychainSecrets/KeychainError/Code/insufficientMemory``. The message repeats
+  ///   no value.
   public init(parsing bytes: borrowing SecretBytes) throws(KeychainError) {
     var request = GitCredentialRequest()
     try bytes.withBytes { bytes throws(KeychainError) in
@@ -108,7 +108,7 @@ extension GitCredentialRequest {
     if name.hasSameBytes(as: "authtype") { understandsAuthenticationTypes = true }
   }
 
-  /// Returns a text that counts as missing if it is empty.
+  /// Returns a text; `nil` if it is empty.
   private static func name(_ value: RawSpan) throws(KeychainError) -> String? {
     let text = try text(value)
     return text.isEmpty ? nil : text
@@ -122,12 +122,12 @@ extension GitCredentialRequest {
 
 extension SharedSecret {
   convenience init(copying bytes: RawSpan) throws(KeychainError) {
-    self.init(try translated(secrets: SecretBytes(copying: bytes)))
+    self.init(try SecretBytes(copying: bytes))
   }
 }
 
 extension RawSpan {
-  /// Returns the position of the first byte of this value at or after a position.
+  /// Returns the position of the first byte of this value, beginning at a position.
   func index(of byte: UInt8, from start: Int) -> Int? {
     var position = start
     while position < byteCount {
@@ -140,13 +140,13 @@ extension RawSpan {
 
 /// The time in `password_expiry_utc`: seconds since 1970.
 enum GitExpiry {
-  /// Returns the date of a text; `nil` if it is none that can be stored.
+  /// Returns the date of a text; `nil` if it cannot be stored.
   static func date(_ text: String?) -> Date? {
     guard let text, let seconds = Int64(text), (1...latest).contains(seconds) else { return nil }
     return Date(timeIntervalSince1970: Double(seconds))
   }
 
-  /// Returns the seconds of a date; the part of a second is cut off.
+  /// Returns the seconds of a date, rounded down.
   static func seconds(_ date: Date) -> Int64 {
     Int64(date.timeIntervalSince1970.rounded(.down).clamped(to: Double(-latest)...Double(latest)))
   }
@@ -163,7 +163,7 @@ extension Double {
 
 /// The server of a request.
 struct GitServer {
-  /// What must be equal.
+  /// The parts that must be equal.
   let origin: ServerOrigin
 
   /// The host in small letters, without the port; an IPv6 address is in brackets.
@@ -175,12 +175,12 @@ struct GitServer {
   /// The port that git sent; 0 without one.
   let port: UInt16
 
-  /// Reads the server of a request; `nil` if it names none.
+  /// Reads the server of a request; `nil` if there is none.
   init?(_ request: GitCredentialRequest) throws(KeychainError) {
     guard let protocolName = request.protocol, let address = request.host else { return nil }
     var host = address[...]
     var port: UInt16 = 0
-    // An IPv6 address has colons, too: one with a port is in brackets.
+    // An IPv6 address has colons, too, and is in brackets if it has a port.
     let tail = address.lastIndex(of: "]").map { address[$0...].dropFirst() } ?? address[...]
     if let colon = tail.lastIndex(of: ":"), tail.firstIndex(of: ":") == colon {
       host = address[..<colon]
@@ -210,20 +210,20 @@ struct GitServer {
   }
 }
 
-// What git sends.
+// Errors of requests.
 extension KeychainError {
   static let gitLineTooLong = invalidGitRequest("has a line of more than 65535 bytes")
   static let gitLineWithoutValue = invalidGitRequest("has a line without '='")
   static let gitValueWithControl = invalidGitRequest("has a value with a carriage return or a NUL")
   static let gitNameNotText = invalidGitRequest("has a name that is not UTF-8")
-  static let gitHostInvalid = invalidGitRequest("has a host that is no name with a port")
+  static let gitHostInvalid = invalidGitRequest("has an invalid host or port")
   static let gitServerMissing = invalidGitRequest("names no protocol and host")
 
   private static func invalidGitRequest(_ fault: String) -> Self {
     Self(.invalidArgument, "the request \(fault)", recovery: "look at the URL of the repository")
   }
 
-  // What is stored.
+  // Errors of stored credentials.
   static func ambiguousForGit(_ identities: [CredentialIdentity]) -> Self {
     let names = identities.map(\.description).joined(separator: "; ")
     return Self(

@@ -1,9 +1,8 @@
-internal import KeychainCredentials
 internal import KeychainSecrets
 internal import PrephirencesSystem
 
-// JSON that may have secrets in it: texts go from guarded memory to guarded memory. Errors say where
-// it is wrong, never what it says.
+// JSON that may contain secrets: texts stay in guarded memory, and errors give the place, never the
+// contents.
 
 /// Reads one object that is the whole text; `member` reads or skips each value.
 func readObject(
@@ -21,12 +20,12 @@ func readObject(
       }
       try scanner.end(in: bytes)
     }
-  } catch let error as SecretsError {
-    throw KeychainError(error)
+  } catch let error as KeychainError {
+    throw error
   } catch {
     let position = (error as? JSONError)?.position ?? scanner.position
     throw KeychainError(
-      .invalidArgument, "what was sent is not the JSON that is expected, at byte \(position)")
+      .invalidArgument, "the input is not the expected JSON, at byte \(position)")
   }
 }
 
@@ -40,7 +39,7 @@ extension JSONScanner {
     return try text.finish()
   }
 
-  /// Reads a text that is no secret; skips a value of another kind.
+  /// Reads a text that is not secret; skips a value of another kind.
   mutating func textIfAny(in bytes: Span<UInt8>) throws -> String? {
     if case .text = try kind(in: bytes) { return try secret(in: bytes).text() }
     try skipValue(in: bytes)
@@ -49,19 +48,18 @@ extension JSONScanner {
 }
 
 extension SecretBuffer {
-  /// Appends a string of JSON: with quotes, and with escapes where they are needed.
-  ///
-  /// The bytes are text in UTF-8; what is not ASCII stays as it is.
-  mutating func appendJSON(_ text: RawSpan) throws(SecretsError) {
+  /// Appends a string of JSON: UTF-8 in quotes, with escapes only where JSON needs them.
+  mutating func appendJSON(_ text: RawSpan) throws(KeychainError) {
     try append(UInt8(ascii: "\""))
     try appendJSONCharacters(text)
     try append(UInt8(ascii: "\""))
   }
 
-  /// Appends what is between the quotes of a string of JSON.
+  /// Appends the text of a string of JSON without its quotes.
   ///
-  /// YAML reads the same: what it does not allow, or takes for a line break, is escaped, too.
-  mutating func appendJSONCharacters(_ text: RawSpan) throws(SecretsError) {
+  /// YAML reads the same text: characters that it does not allow, or reads as line breaks, are
+  /// escaped, too.
+  mutating func appendJSONCharacters(_ text: RawSpan) throws(KeychainError) {
     var offset = 0
     while offset < text.byteCount {
       let byte = text.byte(at: offset)
@@ -79,7 +77,7 @@ extension SecretBuffer {
     }
   }
 
-  mutating func appendJSON(_ text: String) throws(SecretsError) {
+  mutating func appendJSON(_ text: String) throws(KeychainError) {
     var text = text
     text.makeContiguousUTF8()
     try appendJSON(text.utf8Span.span.bytes)
@@ -87,8 +85,8 @@ extension SecretBuffer {
 }
 
 extension RawSpan {
-  /// Returns the control character, separator of lines or noncharacter whose bytes begin here, and how
-  /// many they are; `nil` and 1 for everything else.
+  /// Returns the control character, line separator or noncharacter that begins here, and the number
+  /// of its bytes; otherwise `nil` and 1.
   fileprivate func escapedScalar(at offset: Int) -> (scalar: UInt32?, count: Int) {
     let first = byte(at: offset)
     if first < 0x20 || first == 0x7F { return (UInt32(first), 1) }

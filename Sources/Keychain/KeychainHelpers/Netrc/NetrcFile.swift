@@ -12,10 +12,11 @@ internal import PrephirencesSystem
 /// }
 /// ```
 ///
-/// Words are separated by white space. A value in double quotes may have blanks, and `\"` and `\\` for
-/// a quote and a backslash. A word that begins with `#` in place of a keyword starts a comment, which
-/// ends with its line. A macro ends with an empty line. Keywords are read in any case. A word in place
-/// of a keyword that only some programs know, such as `port`, belongs to the entry before it.
+/// Words are separated by white space. A value in double quotes may contain blanks, and `\"` and
+/// `\\` for a quote and a backslash. A word that begins with `#` in place of a keyword starts a
+/// comment, which ends with its line. A macro ends with an empty line. Keywords are read in any
+/// case. A word in place of a keyword that only some programs know, such as `port`, belongs to the
+/// entry before it.
 public struct NetrcFile: ~Copyable, Sendable {
   /// The text, which contains passwords.
   public let text: SecretBytes
@@ -26,11 +27,10 @@ public struct NetrcFile: ~Copyable, Sendable {
   /// The maximum number of bytes of a text: 1 MiB.
   public static let maximumCount = 1 << 20
 
-  /// Reads a text.
+  /// Reads a text, which may be empty.
   ///
-  /// - Parameter text: The text. An empty one has no entries.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/undecodable`` if it is not in this format.
-  ///   The error names the line, and none of its words, which may be passwords.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/undecodable`` if the format is wrong.
+  ///   The error names the line, but none of its words, which may be passwords.
   public init(_ text: consuming SecretBytes) throws(KeychainError) {
     entries = try text.withBytes { bytes throws(KeychainError) in
       var parser = NetrcParser()
@@ -39,46 +39,40 @@ public struct NetrcFile: ~Copyable, Sendable {
     self.text = text
   }
 
-  /// Returns the password of an entry.
+  /// Returns the password of an entry of this file, without quotes; `nil` if it has none.
   ///
-  /// - Parameter entry: An entry of this file.
-  /// - Returns: The password, without quotes; `nil` if the entry has none.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
   public borrowing func password(of entry: NetrcEntry) throws(KeychainError) -> SecretBytes? {
     guard let word = entry.password else { return nil }
-    return try translated(
-      secrets: text.withBytes { bytes throws(SecretsError) in try word.value(in: bytes) })
+    return try text.withBytes { bytes throws(KeychainError) in try word.value(in: bytes) }
   }
 
-  /// Returns the text without some entries; every other byte stays, comments within them too.
+  /// Returns the text without some of this file's entries.
   ///
-  /// Of a line that had nothing else, nothing is left.
+  /// Every other byte stays, also comments within the entries. A line that becomes empty is
+  /// removed.
   ///
-  /// - Parameter removed: Entries of this file.
-  /// - Returns: The rest.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
   public borrowing func text(without removed: [NetrcEntry]) throws(KeychainError) -> SecretBytes {
-    try translating { () throws(SecretsError) in
-      try text.withBytes { bytes throws(SecretsError) in
-        var rest = try SecretBuffer()
-        var position = 0
-        for piece in removed.flatMap(\.pieces).sorted(by: { $0.lowerBound < $1.lowerBound }) {
-          let hole = bytes.netrcHole(of: piece)
-          if position < hole.lowerBound {
-            try rest.append(bytes.extracting(position..<hole.lowerBound))
-          }
-          position = max(position, hole.upperBound)
+    try text.withBytes { bytes throws(KeychainError) in
+      var rest = try SecretBuffer()
+      var position = 0
+      for piece in removed.flatMap(\.pieces).sorted(by: { $0.lowerBound < $1.lowerBound }) {
+        let hole = bytes.netrcHole(of: piece)
+        if position < hole.lowerBound {
+          try rest.append(bytes.extracting(position..<hole.lowerBound))
         }
-        try rest.append(bytes.extracting(position..<bytes.byteCount))
-        return try rest.finish()
+        position = max(position, hole.upperBound)
       }
+      try rest.append(bytes.extracting(position..<bytes.byteCount))
+      return try rest.finish()
     }
   }
 }
 
 extension RawSpan {
-  /// Returns what goes with a piece of an entry: the blanks after it, and its line if that has nothing
-  /// else.
+  /// Returns the range to remove with a piece of an entry: the blanks after it, and its line if
+  /// nothing else is on it.
   fileprivate func netrcHole(of piece: Range<Int>) -> Range<Int> {
     let blanks: Set = [UInt8(ascii: " "), UInt8(ascii: "\t")]
     var (start, end) = (piece.lowerBound, piece.upperBound)
@@ -93,13 +87,11 @@ extension RawSpan {
   }
 }
 
-/// An entry of a netrc file, without its password, or the definition of a macro.
-///
-/// It belongs to the ``NetrcFile`` that it was read from.
+/// An entry of a ``NetrcFile`` without its password, or the definition of a macro.
 public struct NetrcEntry: Sendable {
-  /// What an entry is for.
+  /// The subject of an entry.
   @frozen public enum Subject: Sendable {
-    /// The host of this name, as it is written.
+    /// A host, as it is written.
     case machine(String)
 
     /// All hosts that have no entry.
@@ -109,12 +101,10 @@ public struct NetrcEntry: Sendable {
     case macro
   }
 
-  /// What it is for.
+  /// The subject.
   public internal(set) var subject: Subject
 
-  /// The account, or `nil`.
-  ///
-  /// Some services expect a token in its place.
+  /// The account, if there is one; some services expect a token in its place.
   public internal(set) var login: String?
 
   /// Whether it has a password for ftp's command `ACCT`.
@@ -128,13 +118,13 @@ public struct NetrcEntry: Sendable {
 
   var password: NetrcWord?
 
-  /// Whether it has a word that is none of netrc's.
+  /// Whether it has a word that netrc does not define.
   var hasUnknownWord = false
 
-  /// Whether a value of it is read differently by different programs.
+  /// Whether programs read one of its values differently.
   var isUnclear = false
 
-  /// Where its words are, without comments between them.
+  /// The ranges of its words, without comments between them.
   var pieces: [Range<Int>]
 
   init(_ subject: Subject, at word: NetrcWord) {
@@ -153,25 +143,24 @@ public struct NetrcEntry: Sendable {
 }
 
 extension NetrcFile {
-  /// Returns the text of a netrc file with one entry for each selection, for a program that reads its
-  /// passwords from such a file.
+  /// Returns a netrc file with one entry for each selection, for a program that reads its passwords
+  /// from such a file.
   ///
-  /// The entry of a host has the only internet password of this host and port: one of `https` before
-  /// one without a protocol, and one for the whole host before one that is limited to a path. Without a
-  /// port in the selection, the usual one of `https` is meant. Passwords of other protocols and ports, and
-  /// logins that docker stored, are never taken.
+  /// The entry of a host gets the only internet password of the host and port. A password of
+  /// `https` precedes one without a protocol, and one for the whole host precedes one for a path. A
+  /// selection without a port means the usual one of `https`. Passwords of other protocols and
+  /// ports, and logins that docker stored, are never used.
   ///
-  /// Only what curl, Python and SwiftPM read alike is written: values with quotes, backslashes, control
-  /// characters, or white space other than the blank are refused.
+  /// Only values that curl, Python and SwiftPM read alike are written: those with quotes,
+  /// backslashes, control characters, or white space other than the blank are refused.
   ///
   /// - Parameters:
   ///   - selections: The servers.
-  ///   - store: Where the passwords are.
+  ///   - store: The store of the passwords.
   ///   - accessGroup: The access group of the passwords; empty for the unnamed one.
   ///   - unlock: Unlocks the stores of a query whose search found only locked items, or throws.
-  /// - Returns: The text. It is empty without selections.
   /// - Throws: ``KeychainError``, with ``KeychainError/Code/notFound`` if a host has no password,
-  ///   ``KeychainError/Code/ambiguous`` if it has several that are as good,
+  ///   ``KeychainError/Code/ambiguous`` if it has several of the same rank,
   ///   ``KeychainError/Code/expired``, ``KeychainError/Code/refused`` if a value cannot be written,
   ///   ``KeychainError/Code/invalidArgument`` if a host is selected twice, or as the store.
   public static func contents(
@@ -193,9 +182,9 @@ extension NetrcFile {
   }
 }
 
-// Selections and what they find.
+// Errors of selections.
 extension KeychainError {
-  // The text is not repeated, because it may have a password.
+  // The text is not repeated, because it may contain a password.
   static let invalidNetrcSelection = Self(
     .invalidArgument, "a selection for a netrc file names no host",
     recovery: "write [ACCOUNT@]HOST[:PORT], without a protocol, a password and a path")
@@ -238,7 +227,7 @@ extension KeychainError {
     Self(.expired, "\(identity) has expired", recovery: "store a new password")
   }
 
-  // What cannot be written.
+  // Errors of writing.
   static func noLoginForNetrc(_ host: String) -> Self {
     Self(
       .refused, "the password of '\(host)' has no account, which a netrc file needs",
@@ -251,7 +240,7 @@ extension KeychainError {
       recovery: "choose another \(part), or hand it over in another way")
   }
 
-  // What cannot be read.
+  // Errors of reading.
   static func unreadableNetrc(_ line: Int, _ reason: String) -> Self {
     Self(
       .undecodable, "line \(line) of the netrc file \(reason)",
@@ -259,7 +248,7 @@ extension KeychainError {
   }
 }
 
-/// Writes the netrc text that curl, Python and SwiftPM read alike.
+/// Writes netrc text that curl, Python and SwiftPM read alike.
 ///
 /// ```swift
 /// var writer = try NetrcWriter()
@@ -274,26 +263,23 @@ public struct NetrcWriter: ~Copyable {
   /// Creates an empty text.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
-  public init() throws(KeychainError) { buffer = try translated(secrets: try SecretBuffer()) }
+  public init() throws(KeychainError) { buffer = try SecretBuffer() }
 
   /// Appends the entry of a host.
   ///
-  /// Readers disagree about which of two entries of a host counts: append one for each.
+  /// Append one entry for each host, because readers disagree about which of two counts.
   ///
-  /// - Parameters:
-  ///   - host: The host.
-  ///   - login: The account; `token` for a token of SwiftPM.
-  ///   - password: The password.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if a value is empty or too long,
-  ///   is not UTF-8, or has quotes, backslashes, control characters, or white space other than the
-  ///   blank. The error names the host and not the value. Nothing was appended then.
+  /// - Parameter login: The account; `token` for a token of SwiftPM.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if a value is empty, too long
+  ///   or not UTF-8, or has quotes, backslashes, control characters, or white space other than the
+  ///   blank. The error names the host, not the value. Nothing was appended then.
   public mutating func append(
     host: String, login: String, password: borrowing SecretBytes
   ) throws(KeychainError) {
-    let login = try translated(secrets: try SecretBytes(copying: login))
+    let login = try SecretBytes(copying: login)
     guard login.count > 0 else { throw .noLoginForNetrc(host) }
     guard let address = NetrcAddress(host), address.port == nil else {
-      throw .unwritableInNetrc("name", host: host, "is no host")
+      throw .unwritableInNetrc("name", host: host, "is not a host")
     }
     let forms = (login: NetrcForm(of: login), password: NetrcForm(of: password))
     if case .unwritable(let reason) = forms.login {
@@ -302,38 +288,35 @@ public struct NetrcWriter: ~Copyable {
     if case .unwritable(let reason) = forms.password {
       throw .unwritableInNetrc("password", host: host, reason)
     }
-    try translating { () throws(SecretsError) in
-      try buffer.append("machine \(address.host)\n  login ")
-      try append(login, forms.login)
-      try buffer.append("\n  password ")
-      try append(password, forms.password)
-      try buffer.append("\n")
-    }
+    try buffer.append("machine \(address.host)\n  login ")
+    try append(login, forms.login)
+    try buffer.append("\n  password ")
+    try append(password, forms.password)
+    try buffer.append("\n")
   }
 
-  /// Returns the text.
+  /// Returns the text, with a newline at its end unless it is empty.
   ///
-  /// - Returns: The text, with a newline at its end unless it is empty.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
   public consuming func finish() throws(KeychainError) -> SecretBytes {
-    do { return try buffer.finish() } catch { throw KeychainError(error) }
+    try buffer.finish()
   }
 
   private mutating func append(
     _ value: borrowing SecretBytes, _ form: NetrcForm
-  ) throws(SecretsError) {
+  ) throws(KeychainError) {
     if case .quoted = form { try buffer.append("\"") }
-    try value.withBytes { bytes throws(SecretsError) in try buffer.append(bytes) }
+    try buffer.append(value)
     if case .quoted = form { try buffer.append("\"") }
   }
 }
 
-/// How a value is written, so that curl, Python and SwiftPM read the same.
+/// The form of a value that curl, Python and SwiftPM read alike.
 enum NetrcForm {
   case plain
   case quoted
 
-  /// Readers disagree about it; the reason continues "the password of HOST".
+  /// Readers disagree about the value; the reason continues "the password of HOST".
   case unwritable(String)
 
   /// The longest line that curl reads is 4,095 bytes long.
@@ -355,7 +338,7 @@ enum NetrcForm {
       return
     }
     var scalars = text.makeUnicodeScalarIterator()
-    // Without quotes, curl and SwiftPM take it for a comment.
+    // Without quotes, curl and SwiftPM read it as a comment.
     var needsQuotes = bytes.byte(at: 0) == UInt8(ascii: "#")
     while let scalar = scalars.next() {
       if let reason = Self.objection(to: scalar) {

@@ -2,7 +2,7 @@ public import KeychainCredentials
 public import KeychainSecrets
 internal import PrephirencesSystem
 
-/// Takes the passwords of a netrc file into a credential store.
+/// Stores the passwords of a netrc file in a credential store.
 ///
 /// ```swift
 /// let text = try SecretBytes(copying: "machine example.com login alice password hunter2")
@@ -12,40 +12,37 @@ internal import PrephirencesSystem
 /// print("\(rest.count) bytes are left")
 /// ```
 ///
-/// A password that is stored already and differs stays, unless overwriting is asked for.
+/// A stored password that differs stays, unless overwriting is requested.
 public struct NetrcImport: ~Copyable {
-  /// What the store has of an item.
+  /// The state of an item in the store.
   @frozen public enum State: Sendable {
-    /// It has none of these names. Items of other programs that merely have similar names do not
-    /// count.
+    /// It is missing. Items of other programs with similar names don't count.
     case absent
 
-    /// It has the same password, which does not expire.
+    /// The same password is stored, and does not expire.
     case same
 
-    /// It has another password, one that expires, or several items of other programs.
+    /// Another password is stored, or one that expires, or several items of other programs.
     case differing
   }
 
   /// The file.
   public let file: NetrcFile
 
-  /// What of the file is imported, and what is left.
+  /// What is imported from the file, and what is left.
   public let plan: NetrcImportPlan
 
-  /// Whether existing credentials that differ are replaced.
+  /// Whether stored credentials that differ are replaced.
   public let isOverwriting: Bool
 
   private let store: any CredentialStore
   private let states: [State]
 
-  /// Compares a netrc file with a store, and changes nothing.
+  /// Compares a netrc file with a store, without changing anything.
   ///
   /// - Parameters:
-  ///   - text: The text of the file.
-  ///   - store: The store.
   ///   - accessGroup: The access group of the credentials; empty for the unnamed one.
-  ///   - overwriting: Whether existing credentials that differ are replaced.
+  ///   - overwriting: Whether stored credentials that differ are replaced.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/undecodable`` as ``NetrcFile/init(_:)``,
   ///   with ``KeychainError/Code/tooLarge`` if the names of an entry are too long, or as the store.
   public init(
@@ -70,9 +67,7 @@ public struct NetrcImport: ~Copyable {
     isOverwriting = overwriting
   }
 
-  /// Returns the items that the store had in a state before the import.
-  ///
-  /// - Returns: The items, in the order of the file.
+  /// Returns the items that had a state before the import, in the order of the file.
   public borrowing func items(_ state: State) -> [NetrcImportPlan.Item] {
     zip(plan.items, states).filter { $0.1 == state }.map(\.0)
   }
@@ -82,14 +77,14 @@ public struct NetrcImport: ~Copyable {
     items(.absent) + (isOverwriting ? items(.differing) : [])
   }
 
-  /// Stores the items, one by one.
+  /// Stores the items one by one.
   ///
   /// An overwritten credential keeps its label, comment and attributes. It loses its expiry and its
   /// content type, which belong to the old password.
   ///
-  /// - Throws: ``KeychainError`` as the store. What was added before is removed again then; what was
-  ///   overwritten has the password of the file. For all or nothing even if the process is killed, use
-  ///   ``forEachChange(_:)`` within a transaction of a vault.
+  /// - Throws: ``KeychainError`` as the store. Items that were added are then removed again;
+  ///   overwritten ones have the password of the file. For all or nothing even if the process is
+  ///   killed, use ``forEachChange(_:)`` within a transaction of a vault.
   public borrowing func perform() throws(KeychainError) {
     var added: [Credential] = []
     do throws(KeychainError) {
@@ -105,9 +100,10 @@ public struct NetrcImport: ~Copyable {
     }
   }
 
-  /// Calls a closure with each credential that the import stores.
+  /// Calls a closure with each credential to store.
   ///
-  /// - Parameter body: Stores a password under an identity, and merges the update into the credential.
+  /// - Parameter body: Stores a password under an identity, and merges the update into the
+  ///   credential.
   /// - Throws: What `body` throws, or ``KeychainError`` with
   ///   ``KeychainError/Code/insufficientMemory``.
   public borrowing func forEachChange(
@@ -118,9 +114,8 @@ public struct NetrcImport: ~Copyable {
     for item in changed { try body(item.identity, update, try file.password(of: item)) }
   }
 
-  /// Reads the passwords back from the store.
+  /// Returns the entries whose password the store has now: they may be removed from the file.
   ///
-  /// - Returns: The entries whose password the store has now: what may be removed from the file.
   /// - Throws: ``KeychainError`` as the store.
   public borrowing func storedEntries() throws(KeychainError) -> [NetrcEntry] {
     var entries: [NetrcEntry] = []
@@ -135,13 +130,13 @@ public struct NetrcImport: ~Copyable {
   ) throws(KeychainError) -> State {
     let stored: StoredSecret?
     do throws(KeychainError) { stored = try store.secret(for: item.identity) } catch {
-      // Several items of other programs; ours would take precedence.
+      // There are several items of other programs; one of ours would take precedence.
       guard error.code == .ambiguous else { throw error }
       return try hasExactly(item.identity, store) ? .differing : .absent
     }
     guard let stored else { return .absent }
-    // A keyring answers with an item of another program whose names are only similar, too. It is found
-    // neither by these names nor for another port, so it is no reason to remove an entry.
+    // A keyring also answers with an item of another program with similar names. A search for
+    // exactly these names, or for another port, does not find it, so the entry must not be removed.
     if stored.credential.isOfOtherProgram, try !hasExactly(item.identity, store) { return .absent }
     let isSame = stored.secret.isEqual(to: try file.password(of: item))
     return isSame && stored.credential.expires == nil ? .same : .differing
@@ -159,7 +154,7 @@ public struct NetrcImport: ~Copyable {
 }
 
 extension NetrcEntry {
-  /// The host and the line; a login may be long, and some are secret.
+  /// The host and the line; a login is left out: it may be long, and some are secret.
   fileprivate var place: String {
     guard case .machine(let host) = subject else { return "line \(line)" }
     return "\(host.shortened(to: 200)) (line \(line))"
@@ -167,7 +162,7 @@ extension NetrcEntry {
 }
 
 extension NetrcFile {
-  /// Returns the password of an item, whose entries all have the same.
+  /// Returns the password of an item, whose entries all have the same one.
   fileprivate borrowing func password(
     of item: NetrcImportPlan.Item
   ) throws(KeychainError) -> SecretBytes {
@@ -178,14 +173,14 @@ extension NetrcFile {
   }
 }
 
-/// What a netrc file becomes in a credential store: internet passwords of the protocol `https`.
+/// The credentials that a netrc file becomes: internet passwords of the protocol `https`.
 ///
-/// A netrc file knows no protocol. Entries that only ftp can use are left in the file.
+/// A netrc file has no protocols. Entries that only ftp can use are left in the file.
 public struct NetrcImportPlan: Sendable {
-  /// A credential, and what it is made of.
+  /// A credential, and its entries.
   public struct Item: Sendable {
-    /// The names of the credential: the host in lower case, the port if one is written, `https`, and
-    /// the login as its account.
+    /// The names of the credential: the host in lower case, the port if one is written, `https`,
+    /// and the login as its account.
     public let identity: CredentialIdentity
 
     /// The entries with its password; several if the file repeats it.
@@ -210,38 +205,36 @@ public struct NetrcImportPlan: Sendable {
     case hasNoPassword
 
     /// Its login is the secret: some services expect a token there, with the password
-    /// `x-oauth-basic`. Logins become names, which are no secrets.
+    /// `x-oauth-basic`. Logins become names, which are not secret.
     case hasSecretLogin
 
-    /// Its host is no host name or address.
+    /// Its host is not a host name or address.
     case hasNoHost
 
-    /// It has a word that only some programs know, such as `method`, `protocol` or `port`, which may
-    /// say what the entry is for.
+    /// It has a word that only some programs know, such as `method`, `protocol` or `port`, and that
+    /// may limit the entry.
     case hasUnknownWord
 
-    /// Programs read one of its values differently, because of a backslash, of `#` at the beginning,
-    /// of a vertical tab or form feed, or of a second login or password.
+    /// Programs read one of its values differently, because of a backslash, of `#` at the
+    /// beginning, of a vertical tab or form feed, or of a second login or password.
     case isUnclear
 
     /// The file has another password for the same host and login.
     case conflicts
   }
 
-  /// What is imported.
+  /// The items to import.
   public private(set) var items: [Item] = []
 
-  /// What is left in the file, and why.
+  /// The entries left in the file, and why.
   public private(set) var left: [(entry: NetrcEntry, obstacle: Obstacle)] = []
 
-  /// The hosts that have several accounts in the file: programs disagree about which of them counts.
+  /// The hosts with several accounts in the file: programs disagree about which of them counts.
   public private(set) var repeatedHosts: [String] = []
 
-  /// Decides about the entries of a file.
+  /// Decides which entries of a file are imported.
   ///
-  /// - Parameters:
-  ///   - file: The file.
-  ///   - accessGroup: The access group of the credentials; empty for the unnamed one.
+  /// - Parameter accessGroup: The access group of the credentials; empty for the unnamed one.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
   public init(_ file: borrowing NetrcFile, accessGroup: String = "") throws(KeychainError) {
     for (index, entry) in file.entries.enumerated() {
@@ -271,7 +264,7 @@ public struct NetrcImportPlan: Sendable {
     items[index].entries.append(entry)
   }
 
-  /// The places of the items, while entries are added.
+  /// The indices of the items while entries are added.
   private var indices: [CredentialIdentity: Int] = [:]
 
   private var conflicting: Set<CredentialIdentity> = []

@@ -34,10 +34,11 @@ struct NetrcParser {
     return entries
   }
 
-  /// Notes a word that some programs know, such as `port` or its value; others refuse the whole file.
+  /// Notes a word that some programs know, such as `port` or its value; others refuse the whole
+  /// file.
   private mutating func addUnknown(_ word: NetrcWord) throws(KeychainError) {
     guard let last = entries.indices.last, !entries[last].isMacro else {
-      throw .unreadableNetrc(word.line, "has a word that is none of netrc's")
+      throw .unreadableNetrc(word.line, "has a word that netrc does not have")
     }
     entries[last].extend(by: word)
     entries[last].hasUnknownWord = true
@@ -85,7 +86,7 @@ struct NetrcParser {
     after word: NetrcWord, in bytes: RawSpan
   ) throws(KeychainError) -> (NetrcWord, String) {
     let value = try value(after: word, in: bytes)
-    guard let name = try translated(secrets: value.name(in: bytes)) else {
+    guard let name = try value.name(in: bytes) else {
       throw .unreadableNetrc(value.line, "has a name that is not UTF-8")
     }
     return (value, name)
@@ -95,7 +96,8 @@ struct NetrcParser {
 extension NetrcEntry {
   var isMacro: Bool { if case .macro = subject { true } else { false } }
 
-  /// Whether it has a login or password already: curl takes the first of two passwords, Python the last.
+  /// Whether it has a login or password already: of two passwords, curl takes the first, Python the
+  /// last.
   fileprivate func has(_ keyword: NetrcKeyword) -> Bool {
     switch keyword {
     case .login: login != nil
@@ -144,7 +146,7 @@ struct NetrcScanner {
       range: start..<position, line: line, isQuoted: isQuoted, followsComment: sawComment)
   }
 
-  /// Passes over the commands of a macro, which end with an empty line.
+  /// Skips the commands of a macro, which end with an empty line.
   mutating func passMacro(in bytes: RawSpan) {
     var isEmpty = false
     while position < bytes.byteCount {
@@ -186,7 +188,8 @@ struct NetrcScanner {
     }
   }
 
-  /// What separates words for all programs; a vertical tab and a form feed do for some only.
+  /// White space that separates words for all programs; a vertical tab or form feed does only for
+  /// some.
   private static func isWhiteSpace(_ byte: UInt8) -> Bool {
     [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains(byte)
   }
@@ -194,7 +197,7 @@ struct NetrcScanner {
 
 /// The place of a word in a netrc file.
 struct NetrcWord {
-  /// Its bytes, with its quotes.
+  /// The range of its bytes, including quotes.
   let range: Range<Int>
 
   let line: Int
@@ -205,9 +208,9 @@ struct NetrcWord {
 
   /// Whether programs read it differently.
   ///
-  /// In quotes, curl takes `\n` for a line break, Python for an `n`. Without quotes, curl and SwiftPM take
-  /// a word that begins with `#` for a comment, Python for the value; Python drops a backslash, curl keeps
-  /// it; and a vertical tab or form feed separates words for some programs only.
+  /// In quotes, curl reads `\n` as a line break, Python as an `n`. Without quotes, curl and SwiftPM
+  /// read a word that begins with `#` as a comment, Python as the value; Python drops a backslash,
+  /// curl keeps it; and a vertical tab or form feed separates words for some programs only.
   func isUnclear(in bytes: RawSpan) -> Bool {
     guard isQuoted else {
       return bytes.byte(at: range.lowerBound) == UInt8(ascii: "#")
@@ -227,7 +230,7 @@ struct NetrcWord {
   }
 
   /// Returns the value, without quotes.
-  func value(in bytes: RawSpan) throws(SecretsError) -> SecretBytes {
+  func value(in bytes: RawSpan) throws(KeychainError) -> SecretBytes {
     guard isQuoted else { return try SecretBytes(copying: bytes.extracting(range)) }
     var value = try SecretBuffer()
     var position = range.lowerBound + 1
@@ -239,8 +242,8 @@ struct NetrcWord {
     return try value.finish()
   }
 
-  /// Returns the value as text, or `nil` if it is not valid UTF-8; not for passwords.
-  func name(in bytes: RawSpan) throws(SecretsError) -> String? {
+  /// Returns the value as text; `nil` if it is not UTF-8; don't use it for passwords.
+  func name(in bytes: RawSpan) throws(KeychainError) -> String? {
     try value(in: bytes).withBytes { $0.text }
   }
 

@@ -2,11 +2,11 @@ public import KeychainCredentials
 internal import KeychainSecrets
 internal import PrephirencesSystem
 
-/// A server whose password goes into a netrc file: `[ACCOUNT@]HOST[:PORT]`.
+/// A server whose password is written to a netrc file: `[ACCOUNT@]HOST[:PORT]`.
 ///
-/// A netrc file knows a host, and neither protocol nor port: whoever reads the file sends the entry's
-/// password to every port of the host. The port of a selection only chooses between the passwords of
-/// one host; without it, the password for the usual port of `https` is meant.
+/// A netrc file has hosts, but no protocols or ports: its readers send the entry's password to
+/// every port of the host. The port of a selection only chooses between the passwords of one host;
+/// without it, the password for the usual port of `https` is meant.
 ///
 /// ```swift
 /// let selection = try NetrcSelection("alice@packages.example.com")
@@ -20,21 +20,21 @@ public struct NetrcSelection: Hashable, Sendable {
   /// The account; `nil` for the only one of the host.
   public let account: String?
 
-  /// The port of the password that is meant; `nil` for the usual one of `https`.
+  /// The port of the password; `nil` for the usual one of `https`.
   public let port: UInt16?
 
-  /// The host in the case in which it was written.
+  /// The host in its original case.
   let writtenHost: String
 
   /// Reads a selection.
   ///
-  /// - Parameter text: `HOST`, with an account and `@` before it, and `:` and a port after it, if
-  ///   needed. An IPv6 address with a port is in brackets. An account may contain `@`. It is
+  /// - Parameter text: `HOST`, optionally with an account and `@` before it, and `:` and a port
+  ///   after it. An IPv6 address with a port is in brackets. An account may contain `@`. It is
   ///   percent-decoded, and `:`, `/` and `%` are written `%3A`, `%2F` and `%25`.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if it is a URL, if the
-  ///   account is empty or has `:` or `/`, which may belong to a password, if the port is not a
-  ///   number from 1 to 65535, or if the host is empty or has characters that no host has. The error
-  ///   does not repeat the text.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if it is a URL; if the
+  ///   account is empty or has `:` or `/`, which may belong to a password; if the port is not a
+  ///   number from 1 to 65535; or if the host is empty or has invalid characters. The error does
+  ///   not repeat the text.
   public init(_ text: String) throws(KeychainError) {
     let parts = text.utf8.lastIndex(of: UInt8(ascii: "@")).map {
       (text[..<$0], text[$0...].dropFirst())
@@ -62,13 +62,11 @@ public struct NetrcSelection: Hashable, Sendable {
   }
 
   /// Hashes the parts as bytes.
-  ///
-  /// - Parameter hasher: Takes the bytes.
   public func hash(into hasher: inout Hasher) { description.hashUTF8(into: &hasher) }
 }
 
 extension NetrcSelection: CustomStringConvertible {
-  /// The selection as it is written on a command line.
+  /// The selection in the form for a command line.
   public var description: String {
     (account.map { $0.percentEncoded(keeping: "@") + "@" } ?? "") + address
   }
@@ -82,7 +80,7 @@ extension NetrcSelection: CustomStringConvertible {
   }
 }
 
-/// Finds the one internet password that a selection means.
+/// Finds the only internet password for a selection.
 struct NetrcItemFinder {
   let store: any CredentialStore
   let accessGroup: String
@@ -94,8 +92,8 @@ struct NetrcItemFinder {
   func secret(for selection: NetrcSelection) throws(KeychainError) -> StoredSecret {
     let credential = try credential(for: selection)
     guard !credential.isExpired() else { throw .expiredForNetrc(credential.identity) }
-    // Of what was removed since the search, a keyring finds an item of another program instead, which
-    // may have fewer names.
+    // If the credential was removed since the search, a keyring finds an item of another program
+    // instead, which may have fewer names.
     guard let stored = try store.secret(for: credential.identity),
       stored.credential.isOfOtherProgram == credential.isOfOtherProgram
     else { throw .nothingForNetrc(selection) }
@@ -116,8 +114,8 @@ struct NetrcItemFinder {
     return only
   }
 
-  /// Stores compare bytes, so the host as it was written is asked for, too; an IPv6 address may be
-  /// stored with its brackets.
+  /// Stores compare bytes, so this also asks for the host in its original case; an IPv6 address may
+  /// be stored with its brackets.
   private func queries(_ selection: NetrcSelection) -> [CredentialQuery] {
     let isAddress = selection.host.utf8.contains(UInt8(ascii: ":"))
     let hosts =
@@ -129,7 +127,7 @@ struct NetrcItemFinder {
     }
   }
 
-  /// Returns whether a password is for the port that is meant: the usual one if none is named.
+  /// Returns whether a password is for the selected port, which is the usual one if none is named.
   private static func matches(_ credential: Credential, _ selection: NetrcSelection) -> Bool {
     guard let password = credential.internetPassword, rank(of: password) != nil,
       !credential.isDockerLogin
@@ -138,7 +136,7 @@ struct NetrcItemFinder {
       == ServerOrigin(protocol: "https", host: selection.host, port: password.port)
   }
 
-  /// Keeps the passwords that are meant first: of the best protocol, then those for the whole host.
+  /// Keeps the best passwords: of the best protocol, then those for the whole host.
   private static func best(of credentials: [Credential]) -> [Credential] {
     let ranked = credentials.compactMap { credential in
       credential.internetPassword.flatMap(rank).map { (credential, $0) }
@@ -147,10 +145,10 @@ struct NetrcItemFinder {
     return ranked.filter { $0.1 == best }.map(\.0)
   }
 
-  /// The protocols of passwords that are handed over.
+  /// The protocols of passwords that may be returned.
   ///
-  /// Who reads a netrc file sends its passwords by any protocol, so none is taken that was stored for
-  /// another one.
+  /// Readers of a netrc file use its passwords with any protocol, so passwords that were stored for
+  /// another protocol are not used.
   private static let protocols = ["https", ""]
 
   private static func rank(of password: InternetPassword) -> (Int, Int)? {
@@ -166,7 +164,7 @@ extension Credential {
     if case .internetPassword(let password) = identity.kind { password } else { nil }
   }
 
-  /// Whether docker has stored it, for a registry of containers.
+  /// Whether docker stored it, for a registry of containers.
   fileprivate var isDockerLogin: Bool {
     [DockerCredentialHelper.mark, DockerOtherProgram.mark].contains { mark in
       attributes[mark.name]?.hasSameBytes(as: mark.value) ?? false
@@ -179,15 +177,14 @@ struct NetrcAddress {
   /// The host in lower case, without brackets.
   let host: String
 
-  /// The host in the case in which it was written, without brackets.
+  /// The host in its original case, without brackets.
   let writtenHost: String
 
   /// The port; `nil` if none is given.
   let port: UInt16?
 
-  /// Reads `HOST`, `HOST:PORT`, or an IPv6 address, which is in brackets if a port follows.
-  ///
-  /// It is `nil` if the text is no such address.
+  /// Reads `HOST`, `HOST:PORT`, or an IPv6 address, which needs brackets if a port follows; `nil`
+  /// for any other text.
   init?(_ text: String) {
     guard text.foldingASCIICase.utf8.allSatisfy(Self.allowed.contains) else { return nil }
     var host = text[...]
@@ -214,6 +211,6 @@ struct NetrcAddress {
     self.port = number
   }
 
-  /// What hosts and addresses consist of, with `%` for the zone of an IPv6 address.
+  /// The characters of hosts and addresses, with `%` for the zone of an IPv6 address.
   private static let allowed = Set("abcdefghijklmnopqrstuvwxyz0123456789.-_:[]%".utf8)
 }

@@ -3,15 +3,15 @@ public import KeychainSecrets
 
 /// A text with references in the places of secrets, such as `password = {{ keychain://db/admin }}`.
 ///
-/// A marker is `{{`, a reference and `}}`, on one line; white space may be around the reference. Two
-/// braces that begin anything else are an error, since a misspelt reference would stay in the text
-/// without being noticed. `{{ "{{" }}` stands for two braces. All other bytes stay as they are, whether
-/// or not they are text.
+/// A marker is `{{`, a reference and `}}` on one line, with optional white space around the
+/// reference. Two braces that begin anything else are an error, because a misspelt reference would
+/// stay in the text unnoticed. `{{ "{{" }}` stands for two braces. All other bytes stay, whether or
+/// not they are text.
 ///
-/// Markers are replaced once: a secret that has `{{` is not read again. Secrets are put in as they are,
-/// unless a form follows the reference after `|`: `json`, `yaml`, `shell` or `url`. Then the secret gets
-/// the escapes of that format. Within quotes that begin on the same line, it keeps them intact;
-/// elsewhere it gets quotes of its own, except in a URL, which has none.
+/// Markers are replaced once: a secret that contains `{{` is not read again. Secrets are inserted
+/// unchanged, unless a form follows the reference after `|`: `json`, `yaml`, `shell` or `url`. Then
+/// the secret gets the escapes of that format. Within quotes that begin on the same line, the
+/// quotes stay intact; elsewhere it gets quotes of its own, except in a URL, which has none.
 public struct SecretTemplate: Sendable {
   enum Part: Sendable {
     case bytes(Range<Int>)
@@ -23,11 +23,10 @@ public struct SecretTemplate: Sendable {
 
   /// Reads a template.
   ///
-  /// - Parameter contents: Its bytes.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `undecodable` if two braces begin no
-  ///   marker, if its form is unknown, or if its place is one whose secret the form cannot keep intact,
-  ///   such as single quotes of YAML; `invalidArgument` if a reference is wrong; with the line and
-  ///   column.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `undecodable` if two braces do not begin
+  ///   a marker, if its form is unknown, or if the form cannot keep a secret intact in this place,
+  ///   such as in single quotes of YAML; `invalidArgument` if a reference is wrong; with the line
+  ///   and column.
   public init(_ contents: [UInt8]) throws(KeychainError) {
     self.contents = contents
     var reader = TemplateReader(contents)
@@ -41,28 +40,24 @@ public struct SecretTemplate: Sendable {
     }
   }
 
-  /// Returns the text with what the references name.
+  /// Returns the text, in guarded memory, with the secrets that the references name.
   ///
-  /// - Parameters:
-  ///   - resolver: Reads the store.
-  ///   - allowance: What the references may name; it is checked before anything is read.
-  /// - Returns: The text, in guarded memory.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused` if a reference is not allowed,
-  ///   `tooLarge` if the text gets longer than 64 MiB, `undecodable` if a form cannot hold what a
-  ///   reference names, or as `ReferenceResolver.resolve(_:)`; with the line and column.
+  /// - Parameter allowance: The names that the references may have; checked before anything is
+  ///   read.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `refused` if a reference is not allowed,
+  ///   `tooLarge` if the text gets longer than 64 MiB, `undecodable` if a form cannot contain a
+  ///   secret, or as `ReferenceResolver.resolve(_:)`; with the line and column.
   public func fill(
     with resolver: ReferenceResolver, allowing allowance: ReferenceAllowance
   ) throws(KeychainError) -> SecretBytes {
     for case .marker(let marker) in parts {
       try marker.located { reference throws(KeychainError) in try allowance.check(reference) }
     }
-    var filled = try translated(secrets: SecretBuffer())
+    var filled = try SecretBuffer()
     for part in parts {
       switch part {
       case .bytes(let range):
-        try translating { () throws(SecretsError) in
-          try filled.append(contents.span.bytes.extracting(range))
-        }
+        try filled.append(contents.span.bytes.extracting(range))
       case .marker(let marker):
         try marker.located { reference throws(KeychainError) in
           try marker.write(resolver.resolve(reference), to: &filled)
@@ -70,10 +65,10 @@ public struct SecretTemplate: Sendable {
         }
       }
     }
-    do throws(SecretsError) { return try filled.finish() } catch { throw KeychainError(error) }
+    return try filled.finish()
   }
 
-  /// A template can name a long secret often.
+  /// A template may name a long secret many times.
   private static let limit = 64 << 20
 }
 
@@ -89,11 +84,11 @@ struct TemplateReader {
   private var position = 0
   private var line = 1
 
-  /// The characters of the line before `counted`.
+  /// The number of characters of the line before `counted`.
   private var characters = 0
   private var counted = 0
 
-  /// The quotes of the line before `position`, for each form.
+  /// For each form, the quotes of the line before `position`.
   private var quotes = TemplateForm.allCases.map { TemplateQuotes($0) }
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -113,13 +108,13 @@ struct TemplateReader {
     return parts + [.bytes(start..<bytes.count)]
   }
 
-  /// Reads a marker, up to behind its end.
+  /// Reads a marker including its end.
   private mutating func marker() throws(KeychainError) -> SecretTemplate.Part {
     let place = place()
     let inside = position + 2
     var end = inside
     while end < bytes.count, bytes[end] != UInt8(ascii: "\n"), !isPair(Self.closing, at: end) {
-      // The two braces of the escape are no end, and no beginning.
+      // The two braces of the escape do not begin or end a marker.
       end += 1
     }
     guard isPair(Self.closing, at: end) else { throw place.located(.openMarker) }
@@ -129,7 +124,7 @@ struct TemplateReader {
       let braces = range.lowerBound + 1
       return .bytes(braces..<(braces + 2))
     }
-    // A `|` of a name is written `%7C`.
+    // A `|` in a name is written `%7C`.
     let sign = bytes[range].firstIndex(of: UInt8(ascii: "|"))
     guard
       let text = String(
@@ -146,7 +141,7 @@ struct TemplateReader {
     } catch { throw place.located(error) }
   }
 
-  /// Returns the form of a name, and the quote that is open here by its rules.
+  /// Returns the form with a name, and the quote that is open here by its rules.
   private func form(
     _ name: Range<Int>, of reference: CredentialReference
   ) throws(KeychainError) -> (form: TemplateForm, quote: UInt8?) {
@@ -191,7 +186,7 @@ struct TemplateReader {
   private static let opening = UInt8(ascii: "{")
   private static let closing = UInt8(ascii: "}")
 
-  /// What stands for two braces.
+  /// The text that stands for two braces.
   private static let escape = #""{{""#
 }
 
@@ -238,27 +233,24 @@ extension KeychainError {
 struct TemplateMarker: Sendable {
   let reference: CredentialReference
 
-  /// The format around it; `nil` if the secret is put in as it is.
+  /// The format around it; `nil` to insert the secret unchanged.
   let form: TemplateForm?
 
-  /// The quote that is open before it.
   let quote: UInt8?
 
   let place: TemplatePlace
 
-  /// Writes what its reference names.
+  /// Writes the secret that its reference names.
   func write(_ secret: borrowing SecretBytes, to buffer: inout SecretBuffer) throws(KeychainError) {
     let objection = secret.withBytes { bytes in form?.objection(to: bytes) }
     if let objection { throw .unwritable(reference, objection) }
-    try translating { () throws(SecretsError) in
-      try secret.withBytes { bytes throws(SecretsError) in
-        guard let form else { return try buffer.append(bytes) }
-        try form.write(bytes, within: quote, to: &buffer)
-      }
+    try secret.withBytes { bytes throws(KeychainError) in
+      guard let form else { return try buffer.append(bytes) }
+      try form.write(bytes, within: quote, to: &buffer)
     }
   }
 
-  /// Calls a closure with the reference; a failure says where the marker is.
+  /// Calls a closure with the reference; an error gives the place of the marker.
   func located<Result: ~Copyable>(
     _ body: (CredentialReference) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
@@ -277,7 +269,7 @@ extension KeychainError {
   }
 }
 
-/// Where a marker begins in a template.
+/// The beginning of a marker in a template.
 struct TemplatePlace: Sendable {
   /// The number of the line, from 1.
   let line: Int

@@ -1,11 +1,11 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
 
-/// The format of a file around a marker, whose rules a secret keeps.
+/// The format around a marker, whose rules a secret must follow.
 enum TemplateForm: String, CaseIterable, Sendable {
   case json, yaml, shell, url
 
-  /// Returns what is wrong with a secret that no text of this form can hold; `nil` if it can.
+  /// Returns why no text of this form can contain a secret; `nil` if it can.
   func objection(to secret: RawSpan) -> String? {
     switch self {
     case .json, .yaml: secret.text == nil ? "is not valid UTF-8, as \(rawValue) has to be" : nil
@@ -16,12 +16,10 @@ enum TemplateForm: String, CaseIterable, Sendable {
     }
   }
 
-  /// Writes a secret.
-  ///
-  /// Throws `SecretsError` with `outOfMemory`.
+  /// Writes a secret; it fails only if memory is short.
   func write(
     _ secret: RawSpan, within quote: UInt8?, to buffer: inout SecretBuffer
-  ) throws(SecretsError) {
+  ) throws(KeychainError) {
     switch (self, quote) {
     case (.json, nil), (.yaml, nil): try buffer.appendJSON(secret)
     case (.json, _), (.yaml, _): try buffer.appendJSONCharacters(secret)
@@ -35,10 +33,10 @@ enum TemplateForm: String, CaseIterable, Sendable {
     }
   }
 
-  /// Appends bytes, each as it is or as the text that stands for it.
+  /// Appends bytes, each unchanged or as the text that stands for it.
   private static func append(
     _ bytes: RawSpan, to buffer: inout SecretBuffer, _ text: (UInt8) -> String?
-  ) throws(SecretsError) {
+  ) throws(KeychainError) {
     for offset in 0..<bytes.byteCount {
       let byte = bytes.byte(at: offset)
       if let text = text(byte) { try buffer.append(text) } else { try buffer.append(byte) }
@@ -59,7 +57,7 @@ enum TemplateForm: String, CaseIterable, Sendable {
     }
   }
 
-  /// What RFC 3986 does not call unreserved.
+  /// Encodes bytes that RFC 3986 does not call unreserved.
   private static func percentEncoded(_ byte: UInt8) -> String? {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -71,10 +69,10 @@ enum TemplateForm: String, CaseIterable, Sendable {
   }
 }
 
-/// Which quote is open at a place of a line, by the rules of a format.
+/// The quote that is open at a place of a line, by the rules of a format.
 ///
-/// A line begins without one: a file may have comments and other text with single quotes, after which
-/// nothing would be right until its end. So a text in quotes of several lines is not seen.
+/// Every line begins without one: comments and other text may have single quotes, which would make
+/// the rest of the file wrong. So a quoted text of several lines is not recognized.
 struct TemplateQuotes {
   /// The quote; `nil` outside of quotes.
   private(set) var open: UInt8?
@@ -85,8 +83,8 @@ struct TemplateQuotes {
   /// Whether an escaped quote has begun a text within a text, as in JSON within JSON.
   private var hasInnerText = false
 
-  /// What a shell reads a second time, such as a command substitution, from the outermost: the byte
-  /// that ends it, and the quote that is open around it.
+  /// The parts that a shell reads a second time, such as command substitutions, from the outermost:
+  /// the byte that ends each, and the quote that is open around it.
   private var expansions: [(end: UInt8, quote: UInt8?)] = []
 
   /// The last four bytes; 0 for an escaped one.
@@ -94,7 +92,7 @@ struct TemplateQuotes {
 
   init(_ form: TemplateForm) { self.form = form }
 
-  /// Whether the place is read twice, so that the escapes of the form do not keep a secret intact.
+  /// Whether the place is read twice, so that the form's escapes do not keep a secret intact.
   var isNested: Bool { hasInnerText || !expansions.isEmpty }
 
   mutating func pass(_ byte: UInt8) {
@@ -111,7 +109,7 @@ struct TemplateQuotes {
         (open, hasInnerText) = (nil, false)
       } else if open == nil, begins(byte, after: previous) {
         open = byte
-        // `$'` has escapes of its own.
+        // `$'` has its own escapes.
         if form == .shell, byte == Self.singleQuote, previous == UInt8(ascii: "$") { neverEnd() }
       }
     default: if form == .shell, open != Self.singleQuote { passExpansion(byte, after: previous) }
@@ -122,7 +120,7 @@ struct TemplateQuotes {
   private func begins(_ quote: UInt8, after previous: UInt8) -> Bool {
     switch form {
     case .json: quote == Self.doubleQuote
-    // A quote within other text is a character like others. Two single ones stand for one.
+    // A quote within other text is an ordinary character. Two single quotes stand for one.
     case .yaml: " \t\n[{,:'".utf8.contains(previous)
     case .shell: true
     case .url: false
@@ -139,7 +137,7 @@ struct TemplateQuotes {
     case UInt8(ascii: "`"): end(byte)
     case UInt8(ascii: "}") where open == expansions.last?.quote: end(byte)
     case UInt8(ascii: ")") where open == nil: end(byte)
-    // A `)` after a pattern ends no substitution.
+    // A `)` after a pattern does not end the substitution.
     case UInt8(ascii: "e") where recent == Self.case && !expansions.isEmpty: neverEnd()
     default: break
     }
@@ -155,7 +153,7 @@ struct TemplateQuotes {
     open = expansions.removeLast().quote
   }
 
-  /// Takes the rest of the line for nested.
+  /// Treats the rest of the line as nested.
   private mutating func neverEnd() { expansions.append((Self.newline, open)) }
 
   private static let newline = UInt8(ascii: "\n")

@@ -27,7 +27,7 @@ private final class PendingCall {
 
   func fail(_ error: BusError) { result = .failure(error) }
 
-  /// Reads the answer, unless other answers have taken all of the time.
+  /// Reads the answer, unless other answers have used up the time.
   func finish(_ answer: VariantReference) {
     guard !deadline.hasPassed else { return fail(.timedOut) }
     do throws(BusError) {
@@ -37,23 +37,17 @@ private final class PendingCall {
 }
 
 extension BusConnection {
-  /// Sends calls together, and returns their answers in the same order.
-  ///
-  /// Returns an answer or an error for each call.
+  /// Sends calls together, and returns an answer or an error for each, in the same order.
   func results(of calls: [BusCall], _ deadline: Deadline) -> [BusAnswer] {
     guard !deadline.hasPassed else { return calls.map { _ in .failure(.timedOut) } }
-    guard !isClosed else { return calls.map { _ in .failure(failure(.closed)) } }
+    guard !isClosed else { return calls.map { _ in .failure(.closed) } }
     guard let context = MainContext(library) else { return calls.map { _ in .failure(.failed) } }
     defer { context.end() }
-    renewAllowance()
     let pending = calls.map { send($0, deadline) }
     for call in pending {
       while call.result == nil { context.waitForEvent() }
     }
-    return pending.map { call in
-      guard let result = call.result else { return .failure(.failed) }
-      return result.error.map { .failure(failure($0)) } ?? result
-    }
+    return pending.map { $0.result ?? .failure(.failed) }
   }
 
   func result(of call: BusCall, _ deadline: Deadline) throws(BusError) -> BusValue {
@@ -61,9 +55,7 @@ extension BusConnection {
     return try result.get()
   }
 
-  /// Sends a call.
-  ///
-  /// GLib ends it at the deadline at the latest, with an error.
+  /// Sends a call, which GLib ends with an error at the deadline at the latest.
   private func send(_ call: BusCall, _ deadline: Deadline) -> PendingCall {
     let pending = PendingCall(library, call.reply, deadline)
     let arguments = unsafe BusValue.tuple(call.arguments).makeVariant(library)
@@ -88,8 +80,8 @@ extension BusConnection {
 
 /// The outcome of a call.
 ///
-/// It is not a `Result`: the first use of one makes the runtime look for the conformance of its
-/// error to `Error`, through all conformances of the program.
+/// It is not a `Result`: for the first one, the runtime would search all conformances of the
+/// program for that of its error to `Error`.
 enum BusAnswer: Sendable {
   case success(BusValue)
   case failure(BusError)
@@ -119,22 +111,12 @@ enum BusError: Error, Hashable {
   /// The answer has a list that is too long.
   case tooManyElements
 
-  /// The answer has more bytes than are taken apart.
-  case tooLarge
-
-  /// The bus sent more signals than are kept.
-  case flooded
-
   /// The bus or GLib failed.
   case failed
 
   static let isLocked = remote("org.freedesktop.Secret.Error.IsLocked")
   static let noOwner = remote("org.freedesktop.DBus.Error.NameHasNoOwner")
-  static let limitExceededName = "org.freedesktop.DBus.Error.LimitsExceeded"
-  static let limitExceeded = remote(limitExceededName)
-
-  /// The relay's answer in place of one that is too large.
-  static let tooLargeName = "org.prephirences.Error.TooLarge"
+  static let limitExceeded = remote("org.freedesktop.DBus.Error.LimitsExceeded")
   static let noSession = remote("org.freedesktop.Secret.Error.NoSession")
 
   /// Whether the object of the call does not exist.
@@ -157,7 +139,7 @@ enum BusError: Error, Hashable {
     }
   }
 
-  /// Whether a call that was sent may have done its work.
+  /// Whether the call may have done its work.
   var leavesOutcomeOpen: Bool {
     switch self {
     case .closed, .unexpectedType, .tooManyElements: true
@@ -185,8 +167,7 @@ enum BusError: Error, Hashable {
     defer { unsafe functions.g_error_free(error) }
     if let name = unsafe functions.g_dbus_error_get_remote_error(error) {
       defer { unsafe functions.g_free(name) }
-      let name = unsafe String(cString: name)
-      self = name == Self.tooLargeName ? .tooLarge : .remote(name)
+      self = unsafe .remote(String(cString: name))
       return
     }
     let domain = unsafe clibsecret_error_domain(error)

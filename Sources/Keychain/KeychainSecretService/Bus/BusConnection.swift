@@ -10,28 +10,19 @@ final class BusConnection: @unchecked Sendable {
   // @unchecked Sendable because all threads may use GLib's connection, and nothing here changes.
   let library: Libsecret
   let pointer: OpaquePointer
-  let peer: ProcessIdentity
-  private let relay: BusRelay
+  private let socket: BusSocket
   private let process = getpid()
 
   /// Connects and authenticates.
   init(_ address: BusAddress, _ deadline: Deadline) throws(KeychainError) {
-    // Done before loading the library, which takes longer than finding no bus, and is not found
-    // without descriptors.
-    let socket = try BusSocket(address, deadline)
-    peer = socket.peer
-    let library = try Libsecret.shared()
-    self.library = library
-    let far: CInt
-    do throws(Errno) {
-      (relay, far) = try BusRelay.start(socket)
-    } catch { throw .busyBus(address, error.rawValue) }
+    // Before loading the library, because that takes longer than finding no bus, and fails without
+    // descriptors.
+    socket = try BusSocket(address, deadline)
+    library = try Libsecret.shared()
     do throws(BusError) {
-      unsafe pointer = try Self.handshake(far, relay, library, deadline)
+      unsafe pointer = try Self.handshake(socket, library, deadline)
     } catch {
-      relay.end()
-      if let failure = relay.failure { throw KeychainError(failure) }
-      // A bus that has too many connections closes new ones.
+      // A bus with too many connections closes new ones.
       throw deadline.hasPassed ? .silentBus(address) : .busyBus(address)
     }
   }
@@ -43,16 +34,8 @@ final class BusConnection: @unchecked Sendable {
 
   var isClosed: Bool { unsafe library.functions.g_dbus_connection_is_closed(pointer) != 0 }
 
-  /// Ends the connection: calls that wait for an answer fail.
-  func close() { relay.end() }
-
-  /// Prepares for calls that are made together.
-  func renewAllowance() { relay.renewAllowance() }
-
-  /// Returns the failure of a call, which may be that the relay has ended the connection.
-  func failure(_ error: BusError) -> BusError {
-    error == .closed || error == .failed ? relay.failure ?? error : error
-  }
+  /// Ends the connection, so that calls that wait for an answer fail.
+  func close() { socket.shutDown() }
 
   /// Throws in a forked child: GLib's threads don't exist there, so every call would wait forever.
   func checkProcess() throws(KeychainError) {
@@ -64,15 +47,17 @@ final class BusConnection: @unchecked Sendable {
 
   /// Authenticates and says hello.
   ///
-  /// GLib has its own, longer deadline for saying hello, so the sockets are shut down at our
-  /// deadline. It owns the descriptor, and closes it.
+  /// GLib has its own, longer deadline for saying hello, so the socket is shut down at our deadline.
+  /// GLib owns a copy of its descriptor, and closes it.
   private static func handshake(
-    _ owned: CInt, _ relay: BusRelay, _ library: Libsecret, _ deadline: Deadline
+    _ socket: BusSocket, _ library: Libsecret, _ deadline: Deadline
   ) throws(BusError) -> OpaquePointer {
-    let watch = DispatchWorkItem { relay.end() }
+    let owned = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 3)
+    guard owned >= 0 else { throw .failed }
+    let watch = DispatchWorkItem { socket.shutDown() }
     let queue = DispatchQueue(label: "bus deadline")
-    // Read before the current time: the handshake must not be ended before the deadline, however
-    // long the thread is suspended in between. Otherwise the bus would be considered missing.
+    // Read before the current time: the handshake must not end before the deadline, however long
+    // the thread is suspended in between. Otherwise the bus would count as missing.
     let left = deadline.seconds
     queue.asyncAfter(deadline: .now() + left, execute: watch)
     defer { watch.cancel() }
@@ -111,9 +96,7 @@ final class MainContext {
 
   deinit { unsafe library.functions.g_main_context_unref(pointer) }
 
-  /// Ends the queue.
-  ///
-  /// Call it on the thread that created the queue, after everything in it has ended.
+  /// Ends the queue, on the thread that created it, after everything in it has ended.
   func end() { unsafe library.functions.g_main_context_pop_thread_default(pointer) }
 
   func waitForEvent() { _ = unsafe library.functions.g_main_context_iteration(pointer, 1) }
@@ -140,7 +123,7 @@ extension MainContext: @unchecked Sendable {}
 
 /// The environment variables about the session.
 ///
-/// A copy of the whole environment would copy a passphrase in it to ordinary memory.
+/// Copying the whole environment could copy a passphrase into ordinary memory.
 enum SessionEnvironment {
   private static let names = [
     "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "KEYCHAIN_NO_PROMPT", "SSH_TTY", "WAYLAND_DISPLAY",
@@ -196,9 +179,8 @@ private final class SignalHandler {
 }
 
 extension BusConnection {
-  /// Listens to signals, which arrive in the calling thread's ``MainContext``.
-  ///
-  /// - Returns: A number for ``endListening(_:)``.
+  /// Listens to signals, which arrive in the calling thread's ``MainContext``; returns a number for
+  /// ``endListening(_:)``.
   func listen(to match: BusSignalMatch, _ handle: @escaping (BusSignal) -> Void) -> UInt32 {
     unsafe library.functions.g_dbus_connection_signal_subscribe(
       pointer, match.sender, match.interface, match.name, match.path, match.firstArgument, 0,

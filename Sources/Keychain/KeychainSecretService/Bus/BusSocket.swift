@@ -59,13 +59,12 @@ extension BusAddress: CustomStringConvertible {
 }
 
 /// A connected socket of a bus, with the process at the other end.
-struct BusSocket: ~Copyable {
+final class BusSocket: Sendable {
   let descriptor: CInt
   let peer: ProcessIdentity
 
-  /// Connects.
-  ///
-  /// Every failure but a missing bus is *busy*: a bus that cannot be reached now is not absent.
+  /// Connects; every failure except a missing bus is *busy*: a bus that cannot be reached now is
+  /// not absent.
   init(_ address: BusAddress, _ deadline: Deadline) throws(KeychainError) {
     let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw .busyBus(address, errno) }
@@ -82,7 +81,10 @@ struct BusSocket: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// Checks that descriptors are left for the relay and GLib, which ends the process without them.
+  /// Ends the connection, for all copies of the descriptor.
+  func shutDown() { shutdown(descriptor, CInt(SHUT_RDWR)) }
+
+  /// Checks that descriptors are left for GLib, which ends the process without them.
   private static func checkDescriptors(
     _ descriptor: CInt, _ address: BusAddress
   ) throws(KeychainError) {
@@ -95,12 +97,12 @@ struct BusSocket: ~Copyable {
     }
   }
 
-  /// Two ends of the relay, a copy of the socket, a descriptor for each of GLib's threads and
-  /// contexts, and files that are read for a moment.
+  /// A copy of the socket, a descriptor for each of GLib's threads and contexts, and files that are
+  /// read for a moment.
   private static let neededDescriptorCount = 16
 
-  /// Returns the process at the other end, which must belong to our user: an address left over from
-  /// another user's session must not receive our secrets.
+  /// Returns the process at the other end, which must belong to our user: another user's session
+  /// whose address was left over must not receive our secrets.
   private static func peer(
     of descriptor: CInt, _ address: BusAddress
   ) throws(KeychainError) -> ProcessIdentity {
@@ -115,8 +117,8 @@ struct BusSocket: ~Copyable {
     return peer
   }
 
-  /// Connects; a bus whose queue is full temporarily refuses (EAGAIN), because the socket does not
-  /// block.
+  /// Connects; because the socket does not block, a bus whose queue is full refuses temporarily
+  /// (EAGAIN).
   private static func connect(
     _ descriptor: CInt, _ address: BusAddress, _ deadline: Deadline
   ) throws(KeychainError) {
@@ -155,8 +157,8 @@ struct BusSocket: ~Copyable {
     return (result, socklen_t(MemoryLayout<sa_family_t>.size + bytes.count))
   }
 
-  /// Returns the error for a connection that failed: only what shows that no bus of ours is there
-  /// counts as none.
+  /// Returns the error for a failed connection; only failures that show that there is no bus of
+  /// ours count as a missing bus.
   private static func failure(_ code: CInt, _ address: BusAddress) -> KeychainError {
     switch code {
     case ENOENT, ENOTDIR, ECONNREFUSED: return .noBus(address, code)
@@ -170,7 +172,7 @@ struct BusSocket: ~Copyable {
 }
 
 extension BusAddress {
-  /// The user who owns the socket, or the nearest folder above it that can be looked at.
+  /// The user who owns the socket, or the nearest folder above it that can be inspected.
   fileprivate var holder: UInt32? {
     guard case .path(var path) = self else { return nil }
     while true {
@@ -197,7 +199,7 @@ extension KeychainError {
       recovery: "unset DBUS_SESSION_BUS_ADDRESS, or use the vault")
   }
 
-  /// The error for a bus that is there and cannot be used now.
+  /// The error for a bus that exists but cannot be used now.
   static func busyBus(_ address: BusAddress, _ code: CInt? = nil) -> Self {
     Self(
       .busy,

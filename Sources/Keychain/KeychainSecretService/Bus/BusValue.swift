@@ -83,17 +83,14 @@ indirect enum BusValue: Sendable {
 enum BusType: Sendable {
   case nothing
 
-  /// Values of these types, concatenated as in D-Bus signatures.
-  ///
-  /// The content of a variant among them is not read.
+  /// Values of these types, concatenated as in D-Bus signatures; the content of a variant is not
+  /// read.
   case values(String)
 
   /// A property of this type.
   case property(String)
 
-  /// The properties of an object, by name.
-  ///
-  /// Other properties are ignored.
+  /// The properties of an object, by name; other properties are ignored.
   case properties(required: [String: String], optional: [String: String])
 
   /// The type of the message's body.
@@ -184,7 +181,7 @@ extension BusValue {
 
   /// Creates GLib's value, with a floating reference that its user must sink.
   ///
-  /// A text must not contain NUL, which no message can carry.
+  /// A text must not contain NUL, which no message can contain.
   func makeVariant(_ library: Libsecret) -> OpaquePointer? {
     let functions = library.functions
     switch self {

@@ -5,10 +5,10 @@ internal import PrephirencesSystem
 
 /// The attributes of our items.
 ///
-/// Python's, Go's and Rust's keyring libraries, keytar and others search for those of a generic
+/// The keyring libraries of Python, Go and Rust, keytar and others search for those of a generic
 /// password; git searches for those of an internet password.
 enum ItemAttributes {
-  /// The schema, which distinguishes our items from others.
+  /// The schema, by which our items are recognized.
   static let schema = "org.prephirences.Credential"
   static let schemaName = "xdg:schema"
   static let recordName = "prephirences:credential"
@@ -45,7 +45,7 @@ enum ItemAttributes {
       result["user"] = StoredText.encode(password.account)
       result["username"] = result["user"]
       result["account"] = result["user"]
-      // Git omits what it does not know.
+      // git omits what it does not know.
       if !password.protocol.isEmpty { result["protocol"] = StoredText.encode(password.protocol) }
       if password.port != 0 { result["port"] = String(password.port) }
       if !password.path.isEmpty { result["object"] = StoredText.encode(password.path) }
@@ -56,8 +56,8 @@ enum ItemAttributes {
     return result
   }
 
-  /// Returns the conditions of a query, as far as attributes can express them; a search must still
-  /// compare the results.
+  /// Returns the conditions of a query, as far as attributes can express them; the results must
+  /// still be compared.
   static func search(for query: CredentialQuery) -> CredentialAttributes {
     var result = searchable(query.attributes)
     // Other programs' items belong to the unnamed group, too.
@@ -72,7 +72,7 @@ enum ItemAttributes {
     return result
   }
 
-  /// Returns the user's attributes that other programs may see; the record contains all of them.
+  /// Returns the user's attributes that other programs may see; the record has all of them.
   private static func searchable(_ attributes: CredentialAttributes) -> CredentialAttributes {
     var result = CredentialAttributes()
     for (name, value) in attributes where isFree(name) && StoredText.isKeptByEveryone(value) {
@@ -111,24 +111,24 @@ extension CredentialQuery {
 /// Encodes bytes so that every provider preserves them.
 ///
 /// No provider preserves all bytes. gnome-keyring's keyrings without a password lose everything at
-/// the next start if one value contains a line break, and they convert `
-/// ` or `\s` in a secret to a line break or a space. KeePassXC stores text without control
-/// characters, and replaces `{USERNAME}` and similar text by other fields. KWallet stores UTF-8.
-/// Text that a provider could change, or that looks like a data URL, is written as a data URL (RFC
-/// 2397). Everything else is written unchanged, so that other programs can read it.
+/// the next start if one value contains a line break, and they convert `\n` or `\s` in a secret to
+/// a line break or a space. KeePassXC stores text without control characters, and replaces
+/// `{USERNAME}` and similar text by other fields. KWallet stores UTF-8. Text that a provider could
+/// change, or that looks like a data URL, is written as a data URL (RFC 2397). Everything else is
+/// written unchanged, so that other programs can read it.
 enum StoredText {
   static let prefix = "data:application/octet-stream;base64,"
 
   /// Returns the secret in its stored form.
   static func encode(_ secret: borrowing SecretBytes) throws(KeychainError) -> SecretBytes {
     let isSafe = secret.withBytes { isKeptByEveryone($0) }
-    return try translated(secrets: isSafe ? secret.copy() : secret.base64Encoded(after: prefix))
+    return try isSafe ? secret.copy() : secret.base64Encoded(after: prefix)
   }
 
   /// Returns the original secret; `nil` if the stored form is damaged.
   static func decode(_ stored: consuming SecretBytes) throws(KeychainError) -> SecretBytes? {
     guard stored.withBytes({ starts($0, with: prefix) }) else { return stored }
-    return try translated(secrets: stored.base64Decoded(after: prefix.utf8.count))
+    return try stored.base64Decoded(after: prefix.utf8.count)
   }
 
   /// Returns a name in its stored form, by the same rule.
@@ -277,8 +277,7 @@ struct CredentialRecord: Codable {
 
   static func read(_ text: String) -> Reading {
     var text = text
-    // Not `Data(text.utf8)`: for the type of the view, the runtime would look through all
-    // conformances of the program.
+    // For `Data(text.utf8)`, the runtime would search all conformances of the program.
     let data = text.withUTF8 { unsafe Data(buffer: $0) }
     if let record = try? JSONDecoder().decode(Self.self, from: data), record.format == 1 {
       return record.credential.map { .credential($0) } ?? .damaged

@@ -6,9 +6,7 @@ struct ItemFinder {
   let operation: ServiceOperation
   let collection: String
 
-  /// Finds the collection.
-  ///
-  /// It is unlocked when its items are needed.
+  /// Finds the collection, which is unlocked when its items are needed.
   init(_ operation: ServiceOperation) throws(KeychainError) {
     self.operation = operation
     guard let path = try operation.collectionPath() else { throw operation.noCollection }
@@ -52,7 +50,7 @@ struct ItemFinder {
     }
   }
 
-  /// Reads items; those that were removed meanwhile are left out.
+  /// Reads items, without those that were removed meanwhile.
   ///
   /// For our items, one property is enough; providers return the others slowly.
   func items(_ paths: [String]) throws(KeychainError) -> [ServiceItem] {
@@ -114,9 +112,8 @@ extension ItemFinder {
   /// Returns our item of an identity with the fewest messages; `nil` if they are not enough to find
   /// it.
   ///
-  /// Locks are not checked: if attributes can be read, the keyring is unlocked.
-  ///
-  /// `further` is another call for the item, sent at the same time; its answer is returned, too.
+  /// It does not check locks: if attributes can be read, the keyring is unlocked. `further` is
+  /// another call for the item, sent at the same time; its answer is returned, too.
   func ownItemAtOnce(
     _ identity: CredentialIdentity,
     _ further: (String) throws(KeychainError) -> BusCall? = { _ in nil }
@@ -133,9 +130,8 @@ extension ItemFinder {
     return (found, answers.dropFirst().first)
   }
 
-  /// Returns our item of an identity, otherwise another program's item with this name.
-  ///
-  /// Returns the item, or `nil` if there is none.
+  /// Returns our item of an identity, or else another program's item with this name; `nil` if there
+  /// is none.
   func item(
     _ identity: CredentialIdentity, alsoByAliases: Bool = true
   ) throws(KeychainError) -> FoundItem? {
@@ -160,7 +156,7 @@ extension ItemFinder {
     guard own.isEmpty else { return try single(own, identity) }
     let names = ItemAttributes.names(of: identity)
     let group = StoredText.encode(identity.accessGroup)
-    // An unreadable item may be the right one: it must not count as missing, nor get a duplicate.
+    // An unreadable item may be the right one: it must not count as missing, or get a duplicate.
     for item in items
     where item.attributes.contains(names)
       && item.attributes[ItemAttributes.accessGroup]?.hasSameBytes(as: group) ?? true
@@ -215,10 +211,10 @@ extension ItemFinder {
 }
 
 extension CredentialIdentity {
-  /// Whether this is an internet password of another protocol, port or path than one that names its
-  /// protocol.
+  /// Whether this is an internet password of another protocol, port or path than `other`, if
+  /// `other` has a protocol.
   ///
-  /// Without a protocol, a person names a host, and means whatever is there.
+  /// Without a protocol, a person names a host, and means every password for it.
   fileprivate func isElsewhere(than other: Self) -> Bool {
     guard case .internetPassword(let mine) = kind, case .internetPassword(let other) = other.kind,
       !other.protocol.isEmpty
@@ -276,7 +272,7 @@ extension ItemFinder {
     return try items(allPaths())
   }
 
-  /// Returns all items of the collection: in KeePassXC, a search without conditions finds none.
+  /// Returns all items of the collection; in KeePassXC, a search without conditions finds none.
   func allPaths() throws(KeychainError) -> [String] {
     let answer = try operation.answer(
       to: operation.getProperty(collection, ServiceOperation.collectionInterface, "Items", "ao"))
@@ -311,7 +307,6 @@ extension CredentialQuery {
 }
 
 extension ItemFinder {
-  /// Finds the collection, or creates it.
   static func creating(_ operation: ServiceOperation) throws(KeychainError) -> ItemFinder {
     if let path = try operation.collectionPath() {
       let finder = ItemFinder(operation: operation, collection: path)

@@ -5,8 +5,8 @@ internal import KeychainSecrets
 internal import PrephirencesSystem
 internal import SystemPackage
 
-/// Is notified of this process's own writes before they happen, to distinguish their signals from
-/// those of other programs' writes.
+/// Notified of this process's own writes before they happen, to tell their signals from those of
+/// other programs' writes.
 protocol WriteAnnouncer: Sendable {
   func willWrite(version: UInt64)
   func willRemove(_ path: String)
@@ -50,8 +50,8 @@ struct ItemWriter: ~Copyable {
 
   /// Adds an item.
   ///
-  /// Providers that replace an item compare only some of its attributes, which destroys other
-  /// items. Replacing is therefore never requested.
+  /// It never asks the provider to replace an item: providers compare only some of the attributes,
+  /// and so destroy other items.
   borrowing func create(_ credential: Credential, secret: SharedSecret) throws(KeychainError) {
     let attributes = try attributes(of: credential)
     let session = try operation.session()
@@ -81,9 +81,9 @@ struct ItemWriter: ~Copyable {
   /// Changes an item in place: its attributes, and its secret if one is given.
   ///
   /// The messages are sent together, the secret first, and readers ask for the version first. A
-  /// reader in between gets the new secret with the old version, and a change that expects this
-  /// version fails. In the opposite order, it would get the old secret with the new version, and
-  /// its change would overwrite the new secret.
+  /// reader in between gets the new secret with the old version, so that its change, which expects
+  /// the old version, fails. In the opposite order, it would get the old secret with the new
+  /// version, and its change would overwrite the new secret.
   borrowing func replace(
     _ item: ServiceItem, by credential: Credential, secret: SharedSecret?
   ) throws(KeychainError) {
@@ -167,9 +167,9 @@ struct ItemWriter: ~Copyable {
 
 /// A lock for all our writers, because no provider can change an item conditionally.
 ///
-/// It is in the user's runtime folder, because the user's desktop has one keyring. The file stores
-/// the last version, so that versions grow even if the clock goes backwards. Programs that do not
-/// use the lock are not kept out.
+/// It is in the user's runtime folder, because the user's desktop has one keyring. The file
+/// contains the last version, so that versions grow even if the clock goes backwards. The lock does
+/// not exclude other programs.
 struct WriterLock: ~Copyable {
   private let lock: FileLock
 
@@ -183,7 +183,7 @@ struct WriterLock: ~Copyable {
     } catch { throw KeychainError(ofWriterLock: error) }
   }
 
-  /// Returns a version that is greater than all before.
+  /// Returns a version that is greater than all earlier ones.
   borrowing func nextVersion() -> UInt64 {
     let descriptor = lock.descriptor.rawValue
     var last: UInt64 = 0

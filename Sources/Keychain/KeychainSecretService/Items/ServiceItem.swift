@@ -19,7 +19,7 @@ struct ServiceItem {
     /// One of our items.
     case ours(Credential)
 
-    /// Another program's item, which has a known name.
+    /// Another program's item with a known name.
     case foreign(Credential)
 
     /// One of our items, which is damaged.
@@ -28,7 +28,7 @@ struct ServiceItem {
     /// One of our items, written by a newer release.
     case newerFormat
 
-    /// Another program's item, which has no known name.
+    /// Another program's item without a known name.
     case unnamed
   }
 
@@ -73,7 +73,7 @@ struct ServiceItem {
   /// The label that the provider shows; for our items, the label that we gave it.
   var label: String { ours.map { ItemAttributes.label(of: $0) } ?? shownLabel }
 
-  /// The name of the item in errors, which never contains its secret.
+  /// The name of the item in errors, without its secret.
   var name: String { label.isEmpty ? "the item \(path)" : "the item '\(label)' (\(path))" }
 
   /// The credential, whichever program wrote it; `nil` if it is damaged or has no name.
@@ -93,8 +93,8 @@ struct ForeignItem {
   let created: UInt64?
   let modified: UInt64?
 
-  /// The attribute names for the account: ours, Python's, Go's and Rust's; keytar's; git's;
-  /// KeePassXC's.
+  /// The attribute names for the account: ours, and those of Python, Go and Rust; keytar; git;
+  /// KeePassXC.
   static let accountNames = ["username", "account", "user", "UserName", "login"]
   static let serviceNames = [
     "service", "server", "host", "domain", "Title", "URL", "url", "profile",
@@ -107,7 +107,7 @@ struct ForeignItem {
     var credential = Credential(
       identity, label: label.isEmpty ? nil : label, attributes: attributes)
     let modified = Self.seconds(modified)
-    // Providers count whole seconds: two changes within a second have the same version.
+    // Providers count whole seconds, so two changes within a second have the same version.
     credential.restore(
       version: modified * 1_000_000, created: Self.date(Self.seconds(created)),
       modified: Self.date(modified))
@@ -118,7 +118,7 @@ struct ForeignItem {
     return credential
   }
 
-  /// Returns whether an item has a name that some program could have used for the identity.
+  /// Returns whether a program could have used one of the item's names for the identity.
   static func isAlias(_ attributes: CredentialAttributes, of identity: CredentialIdentity) -> Bool {
     let service: String
     switch identity.kind {
@@ -149,7 +149,7 @@ struct ForeignItem {
       return .genericPassword(service: service, account: account)
     }
     if let server = attributes["server"] ?? attributes["host"] {
-      // A port that is none is not the usual one.
+      // An invalid port is not the usual one.
       guard let port = first(["port"]).map({ UInt16($0) }) ?? 0 else { return nil }
       return CredentialIdentity(
         .internetPassword(
@@ -182,8 +182,7 @@ struct ForeignItem {
     return result
   }
 
-  /// Limits the seconds from a provider to the end of the year 9999, because a provider may send
-  /// any number.
+  /// Limits a provider's seconds, which may be any number, to the end of the year 9999.
   private static func seconds(_ reported: UInt64?) -> UInt64 { min(reported ?? 0, 253_402_300_799) }
 
   /// Returns the date for a provider's seconds.

@@ -19,7 +19,7 @@ final class Libsecret: @unchecked Sendable {
 
   init(_ name: String) throws(KeychainError) {
     var functions = clibsecret()
-    // What is missing can be the name itself, which C has only during the call.
+    // The missing symbol can be `name` itself, which C has only during the call.
     let missing = unsafe name.withCString { name in
       unsafe clibsecret_load(&functions, name).map { unsafe String(cString: $0) }
     }

@@ -5,7 +5,7 @@ internal import PrephirencesSystem
 
 /// The thread that listens to the signals of a collection, until it is stopped.
 final class ChangeListener: Sendable {
-  /// What was read after a signal.
+  /// The result of reading after a signal.
   enum Report {
     case creation(ServiceItem)
     case change(ServiceItem)
@@ -70,13 +70,11 @@ final class ChangeListener: Sendable {
     guard let connection = try? slot.connect(deadline, startingProvider: startingProvider),
       listen(connection)
     else { return }
-    // Nobody else may be using it and notice.
+    // Other users of the connection may not notice.
     slot.drop(connection)
   }
 
-  /// Listens on a connection.
-  ///
-  /// - Returns: Whether it has no provider any more.
+  /// Listens on a connection; `true` if the connection's provider has ended.
   private func listen(_ connection: SecretServiceConnection) -> Bool {
     let beginning = operation(connection)
     guard let path = try? beginning.signalPath() else {
@@ -105,7 +103,7 @@ final class ChangeListener: Sendable {
     ) { [self] _ in if !state.isCurrent { note(takeAll(connection)) } }
     let gone = bus.listen(to: .endOfOwner(connection.owner)) { _ in hasEnded = true }
     defer { for number in [changes, unlocking, gone] { bus.endListening(number) } }
-    // After listening began: later changes are seen here, or reported by a signal.
+    // Only after listening has begun: later changes are read here, or reported by a signal.
     note(takeAll(connection))
     guard setContext(context) else { return hasEnded }
     ready.signal()
@@ -151,7 +149,7 @@ final class ChangeListener: Sendable {
       guard let items = try ItemFinder(operation).itemsIfUnlocked([path]) else { return .hidden }
       let report: Report? =
         switch items.first {
-        // An item that exists although it was reported deleted was locked, and is unlocked now.
+        // An item that exists although it was reported as deleted was locked, and is now unlocked.
         case let item?: signal.name == "ItemChanged" ? .change(item) : .creation(item)
         case nil: signal.name == "ItemDeleted" ? .removal(path: path) : nil
         }
@@ -182,8 +180,8 @@ struct ListenerState {
     /// available again.
     case hidden
 
-    /// The provider lists too many items, or sends invalid or too large replies: reading again would
-    /// fail in the same way.
+    /// The provider lists too many items, or sends invalid replies: reading again would fail in
+    /// the same way.
     case unreadable
 
     /// The provider did not answer, or returned another error.
@@ -197,7 +195,7 @@ struct ListenerState {
         switch operation.failure {
         case let failure? where failure.isUndelivered: .undelivered
         case let failure? where failure.isMissingObject: .hidden
-        case .tooManyElements, .tooLarge, .unexpectedType: .unreadable
+        case .tooManyElements, .unexpectedType: .unreadable
         default: .missed
         }
     }
@@ -226,7 +224,7 @@ struct ListenerState {
     pause = min(pause * 2, Self.longestPause)
   }
 
-  /// Returns whether all items must be read again now: after pauses that grow while reading fails.
+  /// Returns whether all items must be read again now, after pauses that grow while reading fails.
   func mustReadAgain(at now: ContinuousClock.Instant = .now) -> Bool {
     nextAttempt.map { $0 <= now } ?? false
   }

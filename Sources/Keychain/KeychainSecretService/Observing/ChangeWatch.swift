@@ -20,9 +20,8 @@ final class ChangeWatch: WriteAnnouncer {
 
   deinit { state.withLock { $0.listener }?.stop() }
 
-  /// Adds an observer.
-  ///
-  /// For the first one, it waits until listening has begun, if the provider answers.
+  /// Adds an observer; for the first one, it waits until listening has begun, if the provider
+  /// answers.
   func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
   ) -> CredentialObservation {
@@ -80,10 +79,11 @@ final class ChangeWatch: WriteAnnouncer {
   }
 }
 
-/// Records the items of a collection, to find out what a signal means.
+/// The items of a collection, which show what a signal means.
 ///
-/// A signal says only that an item changed, and one change of ours causes up to three. The version
-/// in each item shows whether a change was not reported yet, and whether this store made it.
+/// A signal reports only that an item changed, and one change of ours causes up to three. The
+/// version in each item shows whether a change was not reported yet, and whether this store made
+/// it.
 struct CollectionLedger {
   private struct Entry {
     let identity: CredentialIdentity
@@ -94,14 +94,14 @@ struct CollectionLedger {
   private var ownVersions: Set<UInt64> = []
   private var ownRemovals: Set<String> = []
 
-  /// Records a version that this store is about to write; it reports that change itself.
+  /// Records a version that this store is about to write, because it reports that change itself.
   mutating func expect(version: UInt64) {
-    // Versions are microseconds; a signal that has not arrived within a minute never will.
+    // Versions are microseconds. A signal that has not arrived within a minute never will.
     ownVersions = ownVersions.filter { $0 + 60_000_000 > version }
     ownVersions.insert(version)
   }
 
-  /// Records an item that this store is about to remove; it reports the removal itself.
+  /// Records an item that this store is about to remove, because it reports the removal itself.
   mutating func expectRemoval(of path: String) { ownRemovals.insert(path) }
 
   /// Records an existing item, and returns its unreported changes.
@@ -150,7 +150,7 @@ struct CollectionLedger {
 }
 
 extension ItemFinder {
-  /// Returns all items, or `nil` if the collection was locked before or after they were read.
+  /// Returns all items; `nil` if the collection was locked before or after they were read.
   ///
   /// While it is locked, providers show no items (KeePassXC) or hide their names (gnome-keyring),
   /// which must not look like a change.
@@ -159,7 +159,7 @@ extension ItemFinder {
     return try itemsIfUnlocked(allPaths())
   }
 
-  /// Returns the existing ones of some items, or `nil` if the collection was locked after they were
+  /// Returns those of some items that exist; `nil` if the collection was locked after they were
   /// read.
   func itemsIfUnlocked(_ paths: [String]) throws(KeychainError) -> [ServiceItem]? {
     let items = try items(paths)

@@ -51,7 +51,8 @@ extension ServiceOperation {
     }
     let list = try answer(
       to: getProperty(Self.servicePath, Self.serviceInterface, "Collections", "ao"))
-    // The collection that ends with the session is not found by a label: gnome-keyring's has none.
+    // The collection that ends with the session cannot be found by a label: gnome-keyring's has
+    // none.
     let paths = (list.elements.first?.texts ?? []).filter {
       $0 != SecretServiceCollection.sessionPath
     }
@@ -87,7 +88,7 @@ extension ServiceOperation {
     }
   }
 
-  /// Unlocks a collection or an item, which may require asking a person.
+  /// Unlocks a collection or an item; that may need a person.
   func unlock(_ path: String) throws(KeychainError) {
     // Providers unlock objects, not aliases.
     let object = path == Self.defaultAlias ? try defaultCollectionPath() : path
@@ -111,8 +112,8 @@ extension ServiceOperation {
     /// new item in a prompt.
     case silent
 
-    /// Unlocks a collection or an item, or creates the collection, which later operations need not
-    /// repeat.
+    /// Unlocks a collection or an item, or creates the collection. Later operations need not repeat
+    /// it.
     ///
     /// If questions are postponed, `ask` asks this one later.
     case lasting(ask: @Sendable (ServiceOperation) throws(KeychainError) -> Void)
@@ -153,7 +154,7 @@ extension ServiceOperation {
       note(error)
       throw KeychainError(error)
     case .timedOut:
-      // A silent one may be at work, and so may one that does not let itself be dismissed.
+      // A silent prompt may still be at work, as may one that cannot be dismissed.
       if !dismiss(path) || kind.isSilent { note(.timedOut) }
       throw KeychainError(
         .timedOut, "nobody answered the question of the desktop keyring",
@@ -166,8 +167,8 @@ extension ServiceOperation {
 
   /// Why no person can have seen the question; `nil` if one can.
   ///
-  /// gnome-keyring has another program show its questions, and reports them as dismissed if that
-  /// program does not start, as without a display. The bus says so.
+  /// gnome-keyring lets another program show its questions, and reports them as dismissed if that
+  /// program does not start, for example without a display. The bus reports this.
   private var reasonOfMissingDialog: String? {
     guard connection.ownerIdentity.name?.hasPrefix("gnome-keyring") ?? false else { return nil }
     let name = "org.gnome.keyring.SystemPrompter"
@@ -181,10 +182,9 @@ extension ServiceOperation {
     }
   }
 
-  /// Ends a prompt.
+  /// Ends a prompt; `true` if the provider answered.
   ///
-  /// Returns whether the provider answered, for which a caller that has waited long enough does not
-  /// wait long.
+  /// A caller that has waited long enough does not wait long for that.
   @discardableResult
   private func dismiss(_ path: String) -> Bool {
     let answers = connection.bus.results(
@@ -222,7 +222,7 @@ extension ServiceOperation {
     if case .failure(let error)? = started.first { return .failed(error) }
     return context.ticking(200) {
       while outcome == nil, !limit.hasPassed, !bus.isClosed { context.waitForEvent() }
-      return outcome ?? (bus.isClosed ? .failed(bus.failure(.closed)) : .timedOut)
+      return outcome ?? (bus.isClosed ? .failed(.closed) : .timedOut)
     }
   }
 }
@@ -231,7 +231,7 @@ extension KeychainError {
   static let dismissed = KeychainError(
     .cancelled, "the question of the desktop keyring was dismissed; nothing was changed")
 
-  /// Returns this error of a question that nobody saw.
+  /// Returns this error for a question that nobody saw.
   fileprivate func withoutDialog(_ reason: String) -> Self {
     Self(
       code, "\(message), and its dialog cannot open: \(reason)",

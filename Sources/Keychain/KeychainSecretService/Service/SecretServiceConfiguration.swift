@@ -1,4 +1,4 @@
-/// Which collection to use, and how the provider may behave.
+/// The collection to use, and what the provider may do.
 public struct SecretServiceConfiguration: Sendable {
   /// The collection with the store's items.
   public var collection: SecretServiceCollection
@@ -8,9 +8,8 @@ public struct SecretServiceConfiguration: Sendable {
   /// If `KEYCHAIN_NO_PROMPT` is set to any value, it may never ask.
   public var interaction: SecretServiceInteraction
 
-  /// The maximum time of a call, without people's answers.
-  ///
-  /// A call about more than a thousand items may take twice as long.
+  /// The maximum time of a call, without people's answers; a call about more than a thousand items
+  /// may take twice as long.
   public var deadline: Duration
 
   /// The maximum time for a person's answer.
@@ -18,13 +17,7 @@ public struct SecretServiceConfiguration: Sendable {
 
   package var environment: [String: String]
 
-  /// Creates a configuration.
-  ///
-  /// - Parameters:
-  ///   - collection: The collection with the store's items.
-  ///   - interaction: Whether the provider may ask the person at the desktop.
-  ///   - deadline: The maximum time of a call, without people's answers.
-  ///   - promptDeadline: The maximum time for a person's answer.
+  /// Creates a configuration; each argument is the property of its name.
   public init(
     collection: SecretServiceCollection = .default, interaction: SecretServiceInteraction = .denied,
     deadline: Duration = .seconds(5), promptDeadline: Duration = .seconds(120)
@@ -36,7 +29,8 @@ public struct SecretServiceConfiguration: Sendable {
     environment = SessionEnvironment.ofProcess()
   }
 
-  /// Whether a person can be asked: someone who is logged in over the network does not see dialogs.
+  /// Whether a person can be asked: somebody who is logged in over the network does not see
+  /// dialogs.
   var canPrompt: Bool {
     interaction == .allowed && isEmpty("KEYCHAIN_NO_PROMPT") && isEmpty("SSH_TTY")
       && !(isEmpty("DISPLAY") && isEmpty("WAYLAND_DISPLAY"))

@@ -16,7 +16,7 @@ final class SecretServiceConnection: Sendable {
 
   static let name = "org.freedesktop.secrets"
 
-  /// Connects, and starts the provider if requested and the bus can do that.
+  /// Connects, and starts the provider if that is requested and the bus can do it.
   init(_ address: BusAddress, _ deadline: Deadline, startingProvider: Bool) throws(KeychainError) {
     bus = try BusConnection(address, deadline)
     do throws(BusError) {
@@ -87,7 +87,7 @@ extension BusConnection {
   /// The call for the names of programs that the bus can start.
   var activatableNames: BusCall { busCall("ListActivatableNames", [], reply: .values("as")) }
 
-  /// Returns the unique name of the owner of a name, with its user and process, which the bus has
+  /// Returns the unique name of the owner of a name, with its user and process, which the bus knows
   /// from the kernel; `nil` if there is no owner.
   ///
   /// All calls are sent at once. The last one asks for the owner again, because it may change while
@@ -101,7 +101,7 @@ extension BusConnection {
     ]
     let answers = results(
       of: methods.map { busCall($0.0, [.string(name)], reply: .values($0.1)) }, deadline)
-    // It may have ended between two answers.
+    // The owner may have ended between two answers.
     if answers.contains(where: { $0.error == .noOwner }) { return nil }
     let values = try answers.map { answer throws(BusError) in try answer.get().elements.first }
     guard values.count == methods.count, let owner = values[0]?.text, let user = values[1]?.number,
@@ -123,7 +123,8 @@ extension BusConnection {
 ///
 /// A provider that asks a person about each new program would ask about each connection.
 enum ConnectionPool {
-  /// A list, since a process rarely has a second bus, and the first use of a dictionary takes longer.
+  /// A list, because a process rarely has a second bus, and the first use of a dictionary takes
+  /// longer.
   private static let slots = PosixMutex<[ConnectionSlot]>([])
 
   static func slot(for address: BusAddress) -> ConnectionSlot {
@@ -153,7 +154,7 @@ final class ConnectionSlot: Sendable {
 
   /// Returns the connection, and opens a new one if there is none or it has ended.
   ///
-  /// Then the provider is started, too, unless the caller forbids it.
+  /// A new connection starts the provider, too, unless the caller forbids it.
   func connect(
     _ deadline: Deadline, startingProvider: Bool = true
   ) throws(KeychainError) -> SecretServiceConnection {
@@ -177,9 +178,9 @@ final class ConnectionSlot: Sendable {
     }
   }
 
-  /// Returns what there is: a connection, another thread's attempt to open one, or nothing.
+  /// Returns the state: a connection, another thread's attempt to open one, or nothing.
   ///
-  /// With nothing, the caller must open it, and others wait for its attempt.
+  /// If there is nothing, the caller must open a connection, and others wait for its attempt.
   private func step(_ attempt: DispatchGroup) -> State {
     state.withLock { state in
       switch state {

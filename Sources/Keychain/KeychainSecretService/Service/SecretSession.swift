@@ -80,7 +80,7 @@ final class SecretSession: @unchecked Sendable {
     return unsafe VariantReference(taking: owned, library)
   }
 
-  /// Decrypts a secret; returns `nil` if it was encrypted with the key of another D-Bus session.
+  /// Decrypts a secret; `nil` if it was encrypted with the key of another D-Bus session.
   func decrypt(_ secret: VariantReference) throws(KeychainError) -> SecretBytes? {
     let functions = library.functions
     guard isForThisSession(secret),
@@ -90,10 +90,10 @@ final class SecretSession: @unchecked Sendable {
     var count = 0
     let start = unsafe functions.secret_value_get(value, &count)
     let bytes = unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
-    return try translated(secrets: unsafe SecretBytes(copying: bytes.bytes))
+    return try unsafe SecretBytes(copying: bytes.bytes)
   }
 
-  /// Returns whether a secret fits the D-Bus session, by its parts: path, initialization
+  /// Returns whether a secret belongs to the D-Bus session, by its parts: path, initialization
   /// vector, whole blocks of value, and content type.
   private func isForThisSession(_ secret: VariantReference) -> Bool {
     guard let session = secret.child(0)?.text, let vector = secret.child(1)?.count,
@@ -122,7 +122,6 @@ final class SecretSession: @unchecked Sendable {
           + "any program on the session bus could read secrets",
         recovery: "use another program for the desktop keyring, or the vault")
     case (_, .type): KeychainError(.unexpectedType)
-    case (.tooLarge, nil): KeychainError(.tooLarge)
     case (.timedOut, nil): .timedOut
     default:
       KeychainError(
@@ -134,7 +133,7 @@ final class SecretSession: @unchecked Sendable {
 
 /// Checks the replies to `OpenSession` before libsecret receives them.
 ///
-/// libsecret agrees on a key itself, but it accepts any number as a provider's public key, and does
+/// libsecret agrees on a key itself, but accepts any number as a provider's public key, and does
 /// not compare the whole type of a reply, so that the bytes of a string can become a key. It uses
 /// our connection, whose filter sees its calls and their replies; a bad reply is replaced by an
 /// error.
@@ -149,20 +148,20 @@ enum SessionNegotiation {
     case type
   }
 
-  /// What was seen on a connection.
+  /// The messages of a connection.
   private struct Watch {
     let connection: UInt
 
-    /// The calls, and what the replies must contain.
+    /// The calls, and the required contents of their replies.
     var calls: [(number: UInt32, output: Output)] = []
     var problem: Problem?
 
     func output(for number: UInt32) -> Output? { calls.first { $0.number == number }?.output }
   }
 
-  /// What was seen on all connections: one for each thread that opens a session.
+  /// The watched connections: one for each thread that opens a session.
   ///
-  /// Lists, since they are short, and the first use of a dictionary takes longer.
+  /// They are lists, because they are short, and the first use of a dictionary takes longer.
   private struct Watches {
     private var all: [Watch] = []
 
@@ -175,7 +174,7 @@ enum SessionNegotiation {
     }
   }
 
-  /// What the provider must send for the requested algorithm.
+  /// The provider's contribution for the requested algorithm.
   private enum Output {
     /// A public key, as bytes.
     case key
@@ -193,7 +192,7 @@ enum SessionNegotiation {
   /// Global, because a filter may still be running when it is removed.
   private static let watches = PosixMutex(Watches())
 
-  /// Checks the replies while `body` runs, and returns the problem of one, if any.
+  /// Checks the replies while `body` runs; returns a reply's problem, if any.
   static func problem(_ bus: BusConnection, during body: () -> Void) -> Problem? {
     let functions = bus.library.functions
     let connection = unsafe UInt(bitPattern: bus.pointer)
@@ -250,7 +249,7 @@ enum SessionNegotiation {
     return unsafe error
   }
 
-  /// Returns the problem of a reply; `nil` if it is good.
+  /// Returns the problem of a reply; `nil` if there is none.
   private static func problem(
     of body: OpaquePointer?, _ output: Output, _ library: Libsecret
   ) -> Problem? {
@@ -277,8 +276,8 @@ enum SessionPublicKey {
 
   /// Returns whether the resulting key is secret.
   ///
-  /// All powers of 0, 1 and p − 1 are 0, 1 or p − 1, whatever the exponent; the power of a small
-  /// number follows from what the other side sends in clear. Leading zeros may be missing.
+  /// All powers of 0, 1 and p − 1 are 0, 1 or p − 1, whatever the exponent. A power of a small
+  /// number can be computed from what the other side sends in clear. Leading zeros may be missing.
   static func isSound(_ bytes: [UInt8]) -> Bool {
     let digits = bytes.drop { $0 == 0 }
     guard bytes.count <= maximumCount, digits.count >= minimumCount else { return false }

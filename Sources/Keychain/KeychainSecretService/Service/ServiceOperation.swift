@@ -20,7 +20,7 @@ final class ServiceOperation {
   /// The last failure on the bus; `nil` if there was none.
   private(set) var failure: BusError?
 
-  /// Whether a second attempt would repeat something: a change, or handing out a secret.
+  /// Whether a second attempt would repeat something: a change, or passing on a secret.
   var mustNotRepeat = false
 
   init(
@@ -40,8 +40,8 @@ final class ServiceOperation {
     limit = deadline.postponed(by: configuration.deadline)
   }
 
-  /// Extends the deadline for more items, to twice that of a call at most: a provider that lists
-  /// many items must not make a call take arbitrarily long.
+  /// Extends the deadline for more items, to at most twice that of a call: a provider that lists
+  /// many items must not make a call arbitrarily long.
   func extendDeadline() { deadline = Deadline(after: configuration.deadline).limited(by: limit) }
 
   /// Excludes the time that the caller has used.
@@ -54,7 +54,7 @@ final class ServiceOperation {
   /// Makes any number of independent calls, many at a time.
   ///
   /// A large keyring takes longer than the deadline of one call. A bus limits the number of calls
-  /// that wait for answers. Calls that it refused are repeated after the others were answered.
+  /// that wait for answers. Refused calls are repeated after the others were answered.
   func manyResults(of calls: [BusCall]) throws(KeychainError) -> [BusAnswer] {
     var answers: [BusAnswer] = calls.map { _ in .failure(.limitExceeded) }
     var open = Array(calls.indices)
@@ -83,14 +83,14 @@ final class ServiceOperation {
     try translated(bus: result(of: call))
   }
 
-  // Of two calls that were sent together, the first may have been done, even if the second was not
+  // If two calls are sent together, the first may have been done even if the second was not
   // delivered: an open outcome stays open.
   func note(_ error: BusError) {
     let staysOpen = failure?.leavesOutcomeOpen == true && !error.leavesOutcomeOpen
     if failure == nil || error.endsConnection && !staysOpen { failure = error }
   }
 
-  /// Sends what changes an item.
+  /// Sends a change of an item.
   func changing(
     _ identity: CredentialIdentity, _ body: () throws(KeychainError) -> Void
   ) throws(KeychainError) {
@@ -175,11 +175,6 @@ extension KeychainError {
         "the desktop keyring sent a reply that is not valid in the Secret Service protocol",
         recovery: "restart or update its program, or use the vault")
     case .tooManyElements: self = .tooManyItems
-    case .tooLarge: self = .answerTooLarge
-    case .flooded:
-      self.init(
-        .tooLarge, "the session bus sends more than can be read",
-        recovery: "look which program floods it; \(.useVault) uses the vault without it")
     case .noSession:
       self.init(
         .inputOutput, "the desktop keyring gave a secret that cannot be decrypted",
@@ -202,10 +197,6 @@ extension KeychainError {
     .refused, "the session bus does not let this program use the desktop keyring",
     recovery: "allow it in the sandbox or policy of this program, or use the vault")
 
-  static let answerTooLarge = KeychainError(
-    .tooLarge, "the desktop keyring sent a reply that is too large to be read",
-    recovery: "restart or update its program, or use another collection or the vault")
-
   static let tooManyItems = KeychainError(
     .refused,
     "the desktop keyring lists more than \(BusValue.maximumElementCount) items, "
@@ -220,8 +211,8 @@ extension KeychainError {
 extension ServiceOperation {
   /// Runs an operation on the connection of the process.
   ///
-  /// If the provider has ended since the last call, which only the first message shows, a second
-  /// attempt uses a new connection, unless something may have been written.
+  /// If the provider has ended since the last call, only the first message shows it. A second
+  /// attempt then uses a new connection, unless something may have been written.
   static func run<Result: ~Copyable>(
     _ configuration: SecretServiceConfiguration, _ question: PostponedQuestion? = nil,
     _ body: (ServiceOperation) throws(KeychainError) -> Result
@@ -249,7 +240,7 @@ extension ServiceOperation {
   // When its files have changed, gnome-keyring registers its objects again, and meanwhile answers
   // that they don't exist.
 
-  /// In microseconds.
+  /// Microseconds.
   private static let pausesForMissingObjects: [UInt32] = [5_000, 50_000]
 
   /// Calls `body`, and repeats it up to two times after a short pause while an object is missing.

@@ -4,12 +4,12 @@ package import KeychainVault
 internal import PrephirencesSystem
 internal import SystemPackage
 
-/// The lock on which store each service has: writers share it, and a migration holds it
+/// The lock on the choice of store of each service: writers share it, and a migration holds it
 /// exclusively.
 ///
 /// It is the file `choice.lock` in the state folder, locked with `flock` through a new descriptor
 /// each time, so that it works between threads as between processes. With one file, a migration
-/// could wait forever while writers come and go. So it locks a second file first,
+/// could wait forever while writers come and go. So it first locks a second file,
 /// `choice.turnstile`: while that is locked, no writer begins to share the lock. Writers never wait
 /// for the turnstile while they hold the lock, and hold the turnstile only while they check that it
 /// is free.
@@ -31,15 +31,10 @@ package final class ChoiceLock: Sendable {
 
   private let state: StateFolder
 
-  /// Names the lock.
-  ///
-  /// Nothing is created before it is taken.
   package init(_ state: StateFolder) { self.state = state }
 
-  /// Takes the shared lock.
-  ///
-  /// Returns the lock, or `nil` if the state folder is read-only: no store can be recorded there,
-  /// and no migration can run.
+  /// Takes the shared lock; `nil` if the state folder is read-only: then no store can be recorded
+  /// there, and no migration can run.
   package func shared(within time: Duration) throws(KeychainError) -> Held? {
     let deadline = Deadline(after: time)
     let folder = try state.path()
@@ -62,9 +57,7 @@ package final class ChoiceLock: Sendable {
     return Held(lock: try Self.lockAlone(path, deadline), turnstile: turnstile, path: path)
   }
 
-  /// Returns the current generation.
-  ///
-  /// If two are equal, no service has changed over in between.
+  /// Returns the current generation; if two are equal, no service has changed over in between.
   package func generation() -> Generation? {
     guard let path = try? state.path() + "/choice.lock",
       let stat = try? unsafe Stat(path, followTargetSymlink: false)
@@ -74,10 +67,10 @@ package final class ChoiceLock: Sendable {
 }
 
 extension ChoiceLock.Held {
-  /// Begins a new generation.
+  /// Begins a new generation, under the exclusive lock.
   ///
-  /// The caller must hold the exclusive lock. The length of the file is the number of the
-  /// generation: reading it needs neither a lock nor an open file.
+  /// The length of the file is the number of the generation, so reading it needs neither a lock nor
+  /// an open file.
   package borrowing func beginGeneration() throws(KeychainError) {
     do throws(Errno) {
       let length = try Stat(lock.descriptor).size
@@ -88,9 +81,8 @@ extension ChoiceLock.Held {
 
 // The two files of the lock.
 extension ChoiceLock {
-  /// Opens the file for a shared lock; this also works in a read-only folder.
-  ///
-  /// Returns the open file, or `nil` if it is missing and cannot be created.
+  /// Opens the file for a shared lock, even in a read-only folder; `nil` if it is missing and
+  /// cannot be created.
   func openForSharing(_ path: String, in folder: String) throws(KeychainError) -> FileDescriptor? {
     if let descriptor = try translated(PrivateFile.openToLock(path)) { return descriptor }
     do throws(FileError) {
@@ -115,7 +107,7 @@ extension ChoiceLock {
     .readOnlyFileSystem, .permissionDenied, .notPermitted,
   ]
 
-  /// Shares the lock, unless a migration holds or awaits it.
+  /// Shares the lock, unless a migration holds it or waits for it.
   static func tryShare(
     _ descriptor: FileDescriptor, _ path: String, turnstile: String
   ) throws(KeychainError) -> Bool {
@@ -139,8 +131,8 @@ extension ChoiceLock {
     let lock = FileLock(descriptor)
     while try !tryLock(lock.descriptor, .exclusive, path) {
       guard !deadline.hasPassed else { throw .writerIsRunning(path) }
-      // Shorter than writers wait, because the turnstile is free most of the time and never for
-      // long.
+      // Shorter than the pauses of writers: the turnstile is free most of the time, and never
+      // locked for long.
       Deadline.pause(upTo: 1)
     }
     return lock
@@ -154,10 +146,9 @@ extension ChoiceLock {
 }
 
 extension PrivateFile {
-  /// Opens a file for a lock, without waiting if the name belongs to something else, such as a
-  /// pipe.
+  /// Opens a file for a lock; `nil` if it is missing.
   ///
-  /// Returns the open file, or `nil` if it is missing.
+  /// If something else has the name, such as a pipe, it does not wait.
   fileprivate static func openToLock(
     _ path: String, _ mode: FileDescriptor.AccessMode = .readOnly, flags: CInt = 0
   ) throws(FileError) -> FileDescriptor? {
@@ -181,7 +172,7 @@ extension PrivateFile {
     return descriptor
   }
 
-  /// Checks what was opened, which may have replaced the file that was checked before.
+  /// Checks the open file, which may have replaced the file that was checked before.
   private static func checkOpened(_ descriptor: FileDescriptor, _ path: String) throws(FileError) {
     let stat = try onFile(path, "look at", Stat(descriptor))
     try check(stat, path)
@@ -202,9 +193,8 @@ extension KeychainError {
   }
 }
 
-/// A lock for work that only one process of the user may do at a time.
-///
-/// It is held until the value is destroyed.
+/// A lock for work that only one process of the user may do at a time, until the value is
+/// destroyed.
 struct StateLock: ~Copyable {
   private let lock: FileLock
 

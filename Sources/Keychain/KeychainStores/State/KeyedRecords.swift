@@ -18,9 +18,7 @@ package final class KeyedRecords: Sendable {
   private let name: String
   private let resolved = PosixMutex<String?>(nil)
 
-  /// Names the records.
-  ///
-  /// Nothing is read or created before the first use.
+  /// Creates the handle; nothing is read or created before the first use.
   package init(named name: String, in state: StateFolder) {
     self.name = name
     self.state = state
@@ -41,9 +39,7 @@ package final class KeyedRecords: Sendable {
     return try translated(PrivateFile.look(path)).map { Stamp($0) }
   }
 
-  /// Reads a record.
-  ///
-  /// Returns the text with its stamp, or `nil` if there is no record.
+  /// Reads a record, and returns it with its stamp; `nil` if there is no record.
   package func read(_ fileName: String) throws(KeychainError) -> (text: String, stamp: Stamp)? {
     let path = try path(fileName)
     guard let (contents, stamp) = try contents(path) else { return nil }
@@ -51,10 +47,9 @@ package final class KeyedRecords: Sendable {
     return (text, stamp)
   }
 
-  /// Creates a record, unless it exists.
+  /// Creates a record; `false` if it exists.
   ///
-  /// It appears whole or not at all, and is durable before this returns. Returns `false` if another
-  /// process was faster.
+  /// It appears completely or not at all, and is durable before this returns.
   package func create(_ fileName: String, _ text: String) throws(KeychainError) -> Bool {
     let path = try path(fileName)
     let sealed = try sealed(text, fileName)
@@ -100,7 +95,6 @@ package final class KeyedRecords: Sendable {
     }
   }
 
-  /// The file of a record, for messages.
   package func path(_ fileName: String) throws(KeychainError) -> String {
     try folder() + "/" + fileName
   }
@@ -116,7 +110,7 @@ package final class KeyedRecords: Sendable {
   private func contents(_ path: String) throws(KeychainError) -> (text: String, stamp: Stamp)? {
     let descriptor: FileDescriptor
     do throws(Errno) {
-      // Does not wait if a pipe has taken its place; the check rejects it.
+      // Opening does not wait if a pipe has taken its place; the check rejects it.
       descriptor = try PrivateFile.open(path, flags: O_NONBLOCK)
     } catch {
       guard error == .noSuchFileOrDirectory || error == .notDirectory else {
@@ -149,9 +143,9 @@ package final class KeyedRecords: Sendable {
     return Array((text + Self.checkLabel + " " + check + "\n").utf8)
   }
 
-  /// Returns the text of a file, or `nil` if its checksum is wrong.
+  /// Returns the text of a file; `nil` if its checksum is wrong.
   private func checked(_ contents: String, _ fileName: String) throws(KeychainError) -> String? {
-    // A checksum has no colon, so the last one is its label's.
+    // A checksum has no colon, so the last one separates its label.
     guard let colon = contents.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
     let labeled = contents[...colon]
     guard labeled.hasSuffix(Self.checkLabel) else { return nil }
@@ -184,7 +178,7 @@ extension KeychainError {
 package struct CopyNotes: Sendable {
   /// A copy, as it was when it was made.
   package struct Note: Hashable, Sendable {
-    /// The hash of what was copied.
+    /// The hash of the copied credential.
     package let mark: String
 
     /// The source and the target, in words without spaces.
@@ -195,9 +189,7 @@ package struct CopyNotes: Sendable {
 
   package init(_ state: StateFolder) { self.state = state }
 
-  /// Returns the note about a copy.
-  ///
-  /// Returns the note, or `nil` if there is no device secret.
+  /// Returns the note about a copy; `nil` if there is no device secret.
   package func note(_ subject: [UInt8], route: String) throws(KeychainError) -> Note? {
     try state.tag("pk1/record.name", of: [Array("copies".utf8), route.utf8 + [0] + subject])
       .map { Note(mark: $0, route: route) }

@@ -11,7 +11,7 @@ extension AutomaticStore {
     /// Everything that can be read, for a report.
     case whole
 
-    /// What can be read almost without waiting: for a hint.
+    /// Only what can be read almost without waiting, for a hint.
     case quick
 
     fileprivate var time: Duration {
@@ -30,11 +30,11 @@ extension AutomaticStore {
     try? records.place(of: service)
   }
 
-  /// Searches what can be read now, each store for its services.
+  /// Searches everything that can be read now, each store for its services; `nil` if no store could
+  /// be read.
   ///
   /// Nothing is asked, started, unlocked, hashed or written. A desktop keyring is searched only if
-  /// it is running and unlocked. Stores that cannot be read are left out. Returns what was found;
-  /// `nil` if no store could be read.
+  /// it is running and unlocked. Stores that cannot be read are left out.
   package func glance(_ query: CredentialQuery, _ glance: Glance) -> CredentialSearchResult? {
     var union: StoreUnion?
     for place in placesToGlance(query) {
@@ -76,7 +76,7 @@ extension AutomaticStore {
     }
   }
 
-  // What a diagnosis shows about the choice of store. Nothing is started, unlocked, asked or written.
+  // The choice of store for a diagnosis. Nothing is started, unlocked, asked or written.
 
   /// Whether there is a session bus that could have a desktop keyring.
   package var findsBus: Bool { keyring.findsBus }
@@ -113,8 +113,7 @@ extension AutomaticStore {
   /// Counts the credentials in the desktop keyring, for a command that leaves them out.
   ///
   /// Nothing is started, unlocked or asked, and items of other programs don't count. The keyring is
-  /// not contacted without a session bus and services that have their store there. Returns the
-  /// number of credentials.
+  /// contacted only if there is a session bus, and services have their store there.
   package func keyringHoldings(
     _ query: CredentialQuery = CredentialQuery(), within deadline: Duration = .seconds(2)
   ) -> KeyringHoldings {
@@ -169,12 +168,9 @@ extension SecretServiceStore {
 }
 
 extension AutomaticStore {
-  /// Returns the items of other programs in each desktop keyring in use that searches for
-  /// credentials don't show; see ``SecretServiceStore/unlistedItems(matching:)``.
+  /// Returns the items of other programs that searches don't show, from each desktop keyring in
+  /// use; see ``SecretServiceStore/unlistedItems(matching:)``.
   ///
-  /// - Parameter attributes: The attributes that the items must have, with the names that their
-  ///   programs use.
-  /// - Returns: The items; an empty array if only the vault is in use.
   /// - Throws: ``KeychainError`` of a keyring.
   public func unlistedItems(
     matching attributes: CredentialAttributes = [:]
@@ -203,7 +199,6 @@ extension AutomaticStore {
 
   /// Returns the secret of an unlisted item; see ``SecretServiceStore/secret(of:)``.
   ///
-  /// - Returns: The secret as its program stored it, or `nil` if the item is gone.
   /// - Throws: ``KeychainError`` of the keyring.
   public func secret(of item: UnlistedItem) throws(KeychainError) -> SecretBytes? {
     try keyring(item.collection).secret(of: item)
@@ -213,9 +208,6 @@ extension AutomaticStore {
   ///
   /// If another store comes into use later, its observation begins with the first credential that
   /// this handle writes to it. If a store was chosen explicitly, only that store is observed.
-  ///
-  /// - Parameter observer: Called on an arbitrary thread. It must not wait for the store.
-  /// - Returns: The observation, which ends when it is destroyed.
   public func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
   ) -> CredentialObservation { observing.begin(observer, placesToObserve, self) }
@@ -237,8 +229,7 @@ final class StoreObserving: Sendable {
     var observations: [StorePlace: CredentialObservation]
   }
 
-  /// In a type of its own: without generic parameters, the runtime needs no conformances to destroy
-  /// it.
+  /// A type without generic parameters, so that the runtime needs no conformances to destroy it.
   private struct Numbered {
     var next = 0
     var all: [Int: Observer] = [:]

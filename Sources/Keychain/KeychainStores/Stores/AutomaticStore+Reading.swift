@@ -5,7 +5,6 @@ package import PrephirencesSystem
 extension AutomaticStore {
   /// Returns a secret from the store of its service; see the protocol.
   ///
-  /// - Returns: The secret with its credential, or `nil` if there is none.
   /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is
   ///   recorded and missing, with ``KeychainError/Code/locked`` if a desktop keyring is locked that
   ///   may have credentials of a service without a store, or with ``KeychainError/Code/busy`` if
@@ -18,7 +17,6 @@ extension AutomaticStore {
 
   /// Returns a credential from the store of its service; see the protocol.
   ///
-  /// - Returns: The credential, or `nil` if there is none.
   /// - Throws: As ``secret(for:)``.
   public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
     try reading(ServiceName(identity)) { store throws(KeychainError) in
@@ -65,7 +63,7 @@ extension AutomaticStore {
       recovery: "try again when they have ended")
   }
 
-  /// How many migrations may end during one read.
+  /// The maximum number of migrations that may end during one read.
   private static let readingLimit = 20
 }
 
@@ -87,11 +85,11 @@ extension KeychainError {
 extension AutomaticStore {
   /// Searches the store of a service, or all stores in use; see the protocol.
   ///
-  /// - Parameter query: The conditions. If they name a service or server, its store is searched;
-  ///   otherwise all stores that services have, each for its own services. If no service has a
-  ///   store yet, the store that a new one would get is searched.
-  /// - Returns: What was found. A store that could not be searched is named in
-  ///   ``CredentialSearchResult/failures``.
+  /// If the query names a service or server, its store is searched; otherwise all stores that
+  /// services have, each for its own services. If no service has a store yet, the store that a new
+  /// one would get is searched. ``CredentialSearchResult/failures`` has the errors of stores that
+  /// could not be searched.
+  ///
   /// - Throws: ``KeychainError`` if no store could be searched, or with ``KeychainError/Code/busy``
   ///   if migrations keep moving services.
   public func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
@@ -99,8 +97,6 @@ extension AutomaticStore {
   }
 
   /// Searches as ``search(_:)`` does, and also returns the store of each credential.
-  ///
-  /// Returns what was found, and where.
   package func locatedSearch(
     _ query: CredentialQuery, withPassedOver: Bool = true
   ) throws(KeychainError) -> LocatedSearchResult {
@@ -125,7 +121,7 @@ extension AutomaticStore {
     }
   }
 
-  /// Returns the stores that a search looks in.
+  /// Returns the stores to search.
   package func places(for query: CredentialQuery) throws(KeychainError) -> Set<StorePlace> {
     if let explicit = try chooser.explicit() { return [explicit.place] }
     if let service = ServiceName(query) {
@@ -135,8 +131,8 @@ extension AutomaticStore {
     return Set(try placesInUse().places)
   }
 
-  /// Unlocks what a search found locked, or throws; the search has asked the desktop keyring
-  /// already.
+  /// Unlocks items that a search found locked, or throws; the search has already asked the desktop
+  /// keyring.
   package func makeReadable(
     _ query: CredentialQuery, _ requirement: Accessibility.UnlockRequirement
   ) throws(KeychainError) {
@@ -184,7 +180,7 @@ extension AutomaticStore {
     do throws(KeychainError) {
       isVaultThere = try vault.isThere()
     } catch {
-      // The search reports what is wrong with it.
+      // The search reports the failure.
       isVaultThere = true
     }
     if isVaultThere, !places.contains(.vault) { places.append(.vault) }
@@ -205,7 +201,7 @@ struct StoreUnion {
   private(set) var owners: [ServiceName: StorePlace] = [:]
   private var unlistedCount = 0
 
-  /// What the vault has of services with another store, by that store.
+  /// The vault's credentials of services with another store, by that store.
   private var passedOver: [StorePlace: [Credential]] = [:]
 
   init(records: StoreRecords, damaged: [String]) {
@@ -213,9 +209,7 @@ struct StoreUnion {
     self.damaged = damaged
   }
 
-  /// Adds the result of a store.
-  ///
-  /// The vault comes first, because every service found in it belongs to it.
+  /// Adds the result of a store; the vault must be the first: services found in it belong to it.
   mutating func add(_ found: CredentialSearchResult, from place: StorePlace) {
     lockedCount += found.lockedCount
     otherDeviceCount += found.otherDeviceCount
@@ -234,9 +228,8 @@ struct StoreUnion {
     }
   }
 
-  /// Adds what the vault has of the services of a store that could not be searched.
-  ///
-  /// The vault must have been added before.
+  /// Adds the vault's credentials of the services of a store that could not be searched, after the
+  /// vault was added.
   mutating func addPassedOver(of place: StorePlace) {
     for credential in passedOver.removeValue(forKey: place) ?? [] {
       owners[ServiceName(credential.identity)] = .vault
@@ -264,7 +257,7 @@ package struct LocatedSearchResult: Sendable {
     case byService([ServiceName: StorePlace])
   }
 
-  /// A search of one store, which has no place if it is none of the built-in ones.
+  /// A search of one store; the place is `nil` if it is not a built-in one.
   package init(_ result: CredentialSearchResult, in place: StorePlace?) {
     self.result = result
     places = .one(place)

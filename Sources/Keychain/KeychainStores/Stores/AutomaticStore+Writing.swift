@@ -4,7 +4,9 @@ public import KeychainSecrets
 public import KeychainVault
 
 extension AutomaticStore {
-  /// Stores a credential in the store of its service, which gets one if it has none; see the protocol.
+  /// Stores a credential in the store of its service; see the protocol.
+  ///
+  /// A service without a store gets one.
   ///
   /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is
   ///   recorded and missing, with ``KeychainError/Code/refused`` for an accessibility that it
@@ -13,34 +15,32 @@ extension AutomaticStore {
   public func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
-    // Check first: otherwise a store would be recorded, and would stay empty.
-    try credential.checkRules(secretCount: secret.count)
-    return try changing(
-      ServiceName(credential.identity),
-      adding: FirstCredential(
-        identity: credential.identity, accessibility: credential.accessibility, mode: mode)
-    ) { _, store throws(KeychainError) in try store.set(credential, secret: secret, mode: mode) }
+    let request = try StoreRequest(credential, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret).credential
   }
 
-  /// Stores a secret in the store of its service, which gets one if it has none, and keeps the
-  /// other attributes of its credential; see the protocol.
+  /// Stores a secret in the store of its service, and keeps the other attributes of its credential;
+  /// see the protocol.
   ///
-  /// - Returns: The stored credential, and the one that it replaced.
   /// - Throws: As ``set(_:secret:mode:)``.
   @discardableResult
   public func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
     mode: StoreMode
   ) throws(KeychainError) -> MergedCredential {
-    let new = update.applied(to: Credential(identity))
-    // Check first: otherwise a store would be recorded, and would stay empty.
-    try new.checkRules(secretCount: secret.count)
-    return try changing(
-      ServiceName(identity),
-      adding: FirstCredential(
-        identity: identity, accessibility: new.accessibility, mode: mode, mayExist: true)
-    ) { _, store throws(KeychainError) in
-      try store.merge(update, secret: secret, into: identity, mode: mode)
+    let request = try StoreRequest(
+      update, into: identity, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret)
+  }
+
+  package func set(
+    _ request: StoreRequest, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> MergedCredential {
+    let first = FirstCredential(
+      identity: request.identity, accessibility: request.new.accessibility, mode: request.mode,
+      mayExist: request.update != nil)
+    return try changing(ServiceName(request.identity), adding: first) {
+      _, store throws(KeychainError) in try store.set(request, secret: secret)
     }
   }
 
@@ -84,11 +84,8 @@ extension AutomaticStore {
     }
   }
 
-  /// Removes a credential from the store of its service; the service keeps its store.
+  /// Removes a credential from the store of its service, which keeps its store; see the protocol.
   ///
-  /// See the protocol.
-  ///
-  /// - Returns: `false` if there was no credential.
   /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/refused`` for another
   ///   program's item, with ``KeychainError/Code/noStore`` if the store is recorded and missing, or
   ///   with ``KeychainError/Code/busy`` if a migration takes too long.
@@ -102,8 +99,6 @@ extension AutomaticStore {
   /// Removes a credential from the store of its service, even one that another program stored in
   /// its own form; see the protocol.
   ///
-  /// - Parameter includingOtherPrograms: Whether another program's item may be removed.
-  /// - Returns: `false` if there was no credential.
   /// - Throws: As ``remove(_:expectedVersion:)``.
   @discardableResult
   public func remove(
@@ -121,7 +116,7 @@ extension AutomaticStore {
     return isRemoved
   }
 
-  /// Whether the program behind a store may keep what is removed from it.
+  /// Whether the program behind a store may keep items that are removed from it.
   package func keepsRemovedItems(at place: StorePlace) -> Bool {
     guard case .secretService(let collection) = place else { return false }
     return keyring(collection).keepsRemovedItems
@@ -129,7 +124,7 @@ extension AutomaticStore {
 }
 
 extension Notice {
-  /// The program behind the desktop keyring may keep what was removed.
+  /// The program behind the desktop keyring may keep a removed item.
   package static let removedItemKept = Notice(
     kind: .removedItemKept,
     message: "KeePassXC keeps what was removed, with its secret, if its recycle bin is on",
@@ -151,14 +146,14 @@ struct FirstCredential {
 extension AutomaticStore {
   /// Makes a change in the store of a service, while no migration can move the service.
   ///
-  /// An explicit choice applies wherever the service is, and so takes no lock.
+  /// An explicit choice applies wherever the service is, so it takes no lock.
   func changing<Result>(
     _ service: ServiceName, adding first: FirstCredential? = nil,
-    _ body: (StoreDecision, any CredentialStore) throws(KeychainError) -> Result
+    _ body: (StoreDecision, any BuiltInStore) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     if let explicit = try chooser.explicit() {
       let own = ownPlace(of: service)
-      let store = store(at: explicit.place)
+      let store = builtInStore(at: explicit.place)
       let result = try reporting { notices throws(KeychainError) in
         if own == nil { try settle(explicit, service, adding: first, to: store, &notices) }
         observing.use(explicit.place, self)
@@ -169,7 +164,7 @@ extension AutomaticStore {
       }
       return result
     }
-    // What exists must be found; only a first credential may go to the vault instead.
+    // Existing credentials must be found; only a first credential may go to the vault instead.
     if first == nil { _ = try chooser.decisionForReading(service) }
     var decided: StoreDecision?
     do throws(KeychainError) {
@@ -188,17 +183,17 @@ extension AutomaticStore {
   private func changingLocked<Result>(
     _ service: ServiceName, adding first: FirstCredential?, _ decided: inout StoreDecision?,
     _ notices: inout [ChoiceNotice],
-    _ body: (StoreDecision, any CredentialStore) throws(KeychainError) -> Result
+    _ body: (StoreDecision, any BuiltInStore) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     let question = PostponedQuestion()
     // A store keeps the keys of an answer, so it is the same each time.
-    var stores: [StorePlace: any CredentialStore] = [:]
-    func quietStore(at place: StorePlace) throws(KeychainError) -> any CredentialStore {
+    var stores: [StorePlace: any BuiltInStore] = [:]
+    func quietStore(at place: StorePlace) throws(KeychainError) -> any BuiltInStore {
       if let store = stores[place] { return store }
       if observing.misses(place) {
         throw question.postpone { [self] in observing.use(place, self) }
       }
-      let quiet = store(at: place).postponing(question)
+      let quiet = builtInStore(at: place).postponing(question)
       stores[place] = quiet
       return quiet
     }
@@ -217,11 +212,12 @@ extension AutomaticStore {
     }
   }
 
-  /// Records the store of a service that has none if its first credential is about to be written.
+  /// Records the store of a service that has none, before its first credential is written; returns
+  /// the decision that applies.
   ///
-  /// The record is written before the credential, so that the credential is found even if the
-  /// process is killed in between. The store is asked first whether it would accept the credential.
-  /// Returns the decision that applies: another process may have recorded another one first.
+  /// Another process may have recorded another one first. The record is written before the
+  /// credential, so that the credential is found even if the process is killed in between. The
+  /// store is asked first whether it would accept the credential.
   @discardableResult
   fileprivate func settle(
     _ decision: StoreDecision, _ service: ServiceName, adding first: FirstCredential?,
@@ -241,21 +237,20 @@ extension AutomaticStore {
     return try record(decision, service, &notices)
   }
 
-  /// Makes several changes of the credentials of one service (or server) in one step, if they lie in
-  /// the vault.
+  /// Makes several changes of the credentials of one service (or server) in one step, if they are
+  /// in the vault.
   ///
-  /// The desktop keyring has no transactions: whoever writes several items there may be stopped
-  /// after some. So a service that is kept there is refused, and nothing is changed.
+  /// The desktop keyring has no transactions: a program that writes several items there may be
+  /// stopped after some. So a service in the keyring is refused, and nothing is changed.
   ///
   /// See ``KeychainVault/Vault/withTransaction(unlocking:_:)`` for what a transaction promises, and
   /// for when the closure runs again. No migration moves the service meanwhile.
   ///
   /// - Parameters:
-  ///   - identity: A credential of the service. Credentials of other services are refused within the
-  ///     transaction, because they may be in another store.
-  ///   - requirement: What is unlocked before the closure runs.
+  ///   - identity: A credential of the service. Credentials of other services are refused within
+  ///     the transaction, because they may be in another store.
+  ///   - requirement: The unlock state needed before the closure runs.
   ///   - body: Reads and changes credentials.
-  /// - Returns: What `body` returns.
   /// - Throws: What `body` throws; ``KeychainError`` of the vault, or with
   ///   ``KeychainError/Code/refused`` if the service is kept in the desktop keyring.
   @discardableResult
@@ -264,7 +259,7 @@ extension AutomaticStore {
     unlocking requirement: Accessibility.UnlockRequirement = .nothing,
     _ body: (inout VaultTransaction) throws -> Result
   ) throws -> Result {
-    // Asked first, so that a store which cannot do it is not recorded.
+    // Asked first, so that a store that cannot do it is not recorded.
     let found = try decision(for: identity)
     let scope = TransactionScope(serviceOf: identity, adding: .whenUnlocked, unlocking: requirement)
     guard found.place == .vault, let result = try inOneStep(scope, body) else {

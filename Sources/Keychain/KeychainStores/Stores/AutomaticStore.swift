@@ -6,7 +6,8 @@ internal import PrephirencesSystem
 /// The store that fits the machine: the desktop keyring on a desktop, the vault elsewhere.
 ///
 /// ```swift
-/// let store = AutomaticStore(configuration: .init(interaction: .terminal, notice: Notice.writeToStandardError))
+/// let store = AutomaticStore(
+///   configuration: .init(interaction: .terminal, notice: Notice.writeToStandardError))
 /// let identity = CredentialIdentity.genericPassword(service: "mytool", account: "me")
 /// try store.set(Credential(identity), secret: SecretBytes(copying: "hunter2"))
 /// let decision = try store.decision(for: identity)   // which store, and why
@@ -18,17 +19,17 @@ internal import PrephirencesSystem
 /// in a cron job, calls throw ``KeychainError/Code/noStore``; they never use the other one instead.
 /// The order of precedence is:
 ///
-/// 1. an explicit choice: ``Configuration-swift.struct/choice``, the path of a vault, `KEYCHAIN_STORE`
-///    (`vault`, `secret-service` or `auto`), or `KEYCHAIN_VAULT`;
+/// 1. an explicit choice: ``Configuration-swift.struct/choice``, the path of a vault,
+///    `KEYCHAIN_STORE` (`vault`, `secret-service` or `auto`), or `KEYCHAIN_VAULT`;
 /// 2. the record of the service; a vault that has credentials of the service counts as a record;
 /// 3. the vault, if a passphrase or key for it is given (``VaultConfiguration/unlock``);
 /// 4. the desktop keyring, if there is a session bus, this user runs a provider of the Secret
 ///    Service on it, and its collection can be used without asking, or asking is allowed;
 /// 5. the vault.
 ///
-/// If the vault is left only because the keyring is locked, it takes first credentials of services.
-/// Reading, changing and removing then throw ``KeychainError/Code/locked`` for services that have
-/// nothing in the vault, because the keyring may have items of other programs for them.
+/// If the vault is chosen only because the keyring is locked, it takes first credentials of
+/// services. Reading, changing and removing then throw ``KeychainError/Code/locked`` for services
+/// without credentials in the vault, because the keyring may have items of other programs for them.
 ///
 /// A keyring that is silent, or whose answers are not valid, is not missing: calls for services
 /// without a store throw its error, such as ``KeychainError/Code/timedOut``, and nothing is written
@@ -36,11 +37,11 @@ internal import PrephirencesSystem
 ///
 /// An explicit choice that differs from the record is followed, and reported when it writes; the
 /// record stays. A keyring is recorded when it has shown that it can store the credential, before
-/// the credential is written. The fourth step runs at most once in a process, and again where a
-/// locked keyring has to be read. Records outlive the last credential of their service;
+/// the credential is written. The fourth step runs at most once in a process, and again if a locked
+/// keyring has to be read. Records outlive the last credential of their service;
 /// ``migration(from:to:)`` moves a service to another store.
 ///
-/// While a service moves, no credential is lost and no old one is found. Programs that change
+/// While a service moves, no credential is lost and no outdated one is found. Programs that change
 /// credentials through the choice share a lock in the state folder during the choice and the
 /// change. A migration holds it exclusively while it copies the last changes and updates the
 /// records. They wait for each other up to the vault's deadline, and then throw
@@ -48,9 +49,10 @@ internal import PrephirencesSystem
 /// one exception: a provider may ask before it changes an item, such as before it removes one. A
 /// program may wait for that answer while it shares the lock; a migration never does while it holds
 /// the lock exclusively. Reading takes no lock: it is repeated if a service has changed over
-/// meanwhile. A program that follows an explicit choice, or uses a ``Vault`` or
-/// ``SecretServiceStore`` itself, bypasses the choice: what it writes to a store that a service has
-/// left stays there.
+/// meanwhile.
+///
+/// A program that follows an explicit choice, or uses a ``Vault`` or ``SecretServiceStore`` itself,
+/// bypasses the choice: credentials that it writes to a store that a service has left stay there.
 public final class AutomaticStore: CredentialStore, BuiltInStore {
   /// How the stores are opened, and how one is chosen.
   public let configuration: Configuration
@@ -58,21 +60,17 @@ public final class AutomaticStore: CredentialStore, BuiltInStore {
   /// The vault, whether or not it is used.
   public let vault: Vault
 
-  /// Where the records and locks of the choice are.
+  /// The folder of the choice's records and locks.
   let state: StateFolder
 
   let chooser: StoreChooser
   let choiceLock: ChoiceLock
   let observing = StoreObserving()
 
-  /// A list, since there are few, and the first use of a dictionary takes longer.
+  /// A list, because there are few, and the first use of a dictionary takes longer.
   private let keyrings = PosixMutex<[SecretServiceStore]>([])
 
-  /// Creates a handle.
-  ///
-  /// Nothing is read before the first use.
-  ///
-  /// - Parameter configuration: How the stores are opened, and how one is chosen.
+  /// Creates a handle; nothing is read before the first use.
   public init(configuration: Configuration = Configuration()) {
     self.configuration = configuration
     state = StateFolder(environment: configuration.vault.environment)
@@ -86,13 +84,12 @@ public final class AutomaticStore: CredentialStore, BuiltInStore {
   /// The record of each service's store.
   package var records: StoreRecords { chooser.records }
 
-  /// Returns the store that a service has or would get, and why, without changing or recording
-  /// anything.
+  /// Returns the store that a service has or would get, and the reason, without changing or
+  /// recording anything.
   ///
   /// Without a record, a provider of the desktop keyring may be started; no person is asked.
   ///
   /// - Parameter identity: A credential of the service or server.
-  /// - Returns: The store and the reason.
   /// - Throws: ``KeychainError`` if the store cannot be determined, such as with
   ///   ``KeychainError/Code/damaged`` for a damaged record, or ``KeychainError/Code/timedOut`` for
   ///   a keyring that is silent.
@@ -100,10 +97,10 @@ public final class AutomaticStore: CredentialStore, BuiltInStore {
     try chooser.decision(for: ServiceName(identity))
   }
 
-  /// Returns one of the stores, independent of the choice.
-  ///
-  /// - Returns: The store at that place.
-  public func store(at place: StorePlace) -> any CredentialStore {
+  /// Returns the store at a place, whatever is chosen.
+  public func store(at place: StorePlace) -> any CredentialStore { builtInStore(at: place) }
+
+  func builtInStore(at place: StorePlace) -> any BuiltInStore {
     switch place {
     case .vault: vault
     case .secretService(let collection): keyring(collection)
@@ -129,21 +126,18 @@ extension AutomaticStore {
   public struct Configuration: Sendable {
     /// The store for every service.
     ///
-    /// With `nil`, `KEYCHAIN_STORE` decides; with ``StoreChoice/automatic``, each service has its
-    /// own.
+    /// If it is `nil`, `KEYCHAIN_STORE` decides; with ``StoreChoice/automatic``, each service has
+    /// its own.
     public var choice: StoreChoice?
 
-    /// How the vault is opened.
-    ///
-    /// A path in it chooses the vault.
+    /// How the vault is opened; a path in it chooses the vault.
     public var vault: Vault.Configuration
 
     /// How the desktop keyring is used, and the collection for new credentials.
     public var secretService: SecretServiceStore.Configuration
 
-    /// Called with what a person should know, such as which store a service got.
-    ///
-    /// It must not use the store.
+    /// Called with information for a person, such as which store a service got; it must not use the
+    /// store.
     public var notice: (@Sendable (Notice) -> Void)?
 
     /// Whether the vault's path is only the host's default, which does not override
@@ -153,13 +147,13 @@ extension AutomaticStore {
     /// Creates a configuration.
     ///
     /// - Parameters:
-    ///   - choice: The store that is used for every service; `nil` to choose for each.
+    ///   - choice: The store for every service; `nil` to choose for each.
     ///   - vault: How the vault is opened.
     ///   - secretService: How the desktop keyring is used.
     ///   - interaction: Whether and how a person may be asked: for the passphrase of the vault by
     ///     this closure, and by the desktop keyring in its dialogs. If `nil`, `vault` and
     ///     `secretService` decide; both deny it by default.
-    ///   - notice: Called with what a person should know; if `nil`, the vault's own closure.
+    ///   - notice: Called with information for a person; if `nil`, the vault's own closure.
     public init(
       choice: StoreChoice? = nil,
       vault: Vault.Configuration = Vault.Configuration(),
@@ -192,11 +186,11 @@ extension AutomaticStore {
     return own
   }
 
-  /// Records the store of a service that has no record.
+  /// Records the store of a service that has no record, and returns the decision that applies.
   ///
   /// The caller has made sure that the decision can be recorded. An explicit choice applies even if
-  /// recording it fails. The notice is for after the change. Returns the decision that applies:
-  /// another process may have recorded another one first.
+  /// recording it fails. Another process may have recorded another decision first. The notice is
+  /// for after the change.
   func record(
     _ decision: StoreDecision, _ service: ServiceName, _ notices: inout [ChoiceNotice]
   ) throws(KeychainError) -> StoreDecision {
@@ -243,8 +237,8 @@ extension AutomaticStore {
     guard own.place == decision.place else { throw .otherStore(service, own.place) }
   }
 
-  /// Returns the place of a service by record or contents; `nil` if it has none, or it is not
-  /// known.
+  /// Returns the place of a service by record or contents; `nil` if it has none, or if it is
+  /// unknown.
   func ownPlace(of service: ServiceName) -> StorePlace? {
     do throws(KeychainError) {
       if let place = try records.place(of: service) { return place }
@@ -281,13 +275,12 @@ extension AutomaticStore {
   }
 }
 
-/// Returns the notice about a store that was recorded, by whether the change was made.
+/// Returns the notice about a recorded store, depending on whether the change was made.
 typealias ChoiceNotice = (_ isStored: Bool) -> Notice
 
 extension Notice {
-  /// A service got its store.
-  ///
-  /// Pass the vault only if it existed before: a new one has its own notice.
+  /// A service got its store; the vault is given only if it existed before: a new one has its own
+  /// notice.
   fileprivate static func chosen(
     _ service: ServiceName, _ decision: StoreDecision, vault: Vault?, isStored: Bool
   ) -> Self {

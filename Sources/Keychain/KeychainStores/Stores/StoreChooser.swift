@@ -11,7 +11,7 @@ final class StoreChooser: Sendable {
   private let keyring: SecretServiceStore
   private let automatic = PosixMutex<StoreDecision?>(nil)
 
-  /// Held while the desktop keyring is probed, which may take long.
+  /// Locked while the desktop keyring is probed, which may take long.
   private let deciding = PosixMutex()
 
   init(
@@ -50,10 +50,10 @@ final class StoreChooser: Sendable {
     return try ofFirstCredential(automaticDecision())
   }
 
-  /// Returns the decision for a service's first credential, for which the desktop keyring may ask to
-  /// create the collection that it lacks.
+  /// Returns the decision for a service's first credential, for which the desktop keyring may ask
+  /// to create its missing collection.
   ///
-  /// Whoever only reads or removes finds nothing in such a keyring, and is not asked.
+  /// Reading or removing finds nothing in such a keyring, and does not ask.
   private func ofFirstCredential(_ decision: StoreDecision) -> StoreDecision {
     decision.lacksCollection && keyring.canPrompt ? usingKeyring : decision
   }
@@ -81,7 +81,7 @@ final class StoreChooser: Sendable {
     case .present, .unknown: return StoreDecision(place: .vault, reason: .vaultContents)
     case .absent:
       // A vault that this device key does not open may belong to a key that is restored later. It
-      // must not be replaced by a new one, and so nothing can be recorded.
+      // must not be replaced by a new one, so nothing can be recorded.
       guard try vault.hasDeviceSecret() else {
         try checkNoRecordIsLost(service)
         return StoreDecision(place: .vault, reason: .vaultContents)
@@ -97,9 +97,9 @@ final class StoreChooser: Sendable {
 
   /// Returns the store in which a service's credentials are to be found.
   ///
-  /// For a service without a store, a keyring that is locked may have some: other programs record
-  /// nothing. It is not passed over like one that is missing, and is looked at again each time,
-  /// because it may have been unlocked since.
+  /// For a service without a store, a locked keyring may have some: other programs record nothing.
+  /// Unlike a missing keyring, it is not skipped, and is inspected again each time, because it may
+  /// have been unlocked since.
   func decisionForReading(_ service: ServiceName) throws(KeychainError) -> StoreDecision {
     if let decision = try settled(service) { return decision }
     let known = try automaticDecision()
@@ -116,7 +116,7 @@ final class StoreChooser: Sendable {
   /// It is decided once in a process, and again if a locked keyring has to be read.
   func automaticDecision() throws(KeychainError) -> StoreDecision { try decided { $0 } }
 
-  /// Returns what `known` returns for the last decision, else a new one.
+  /// Returns the result of `known` for the last decision, or else a new decision.
   private func decided(
     _ known: (StoreDecision?) -> StoreDecision?
   ) throws(KeychainError) -> StoreDecision {
@@ -215,12 +215,12 @@ extension KeychainError {
   }
 }
 
-/// Which store a service has, and why.
+/// The store of a service, and the reason.
 public struct StoreDecision: Hashable, Sendable {
-  /// Where its credentials are kept.
+  /// The place of its credentials.
   public let place: StorePlace
 
-  /// Why they are kept there.
+  /// The reason for the place.
   public let reason: Reason
 
   /// Whether the vault was chosen because the keyring has no collection.

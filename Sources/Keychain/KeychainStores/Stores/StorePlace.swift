@@ -3,7 +3,7 @@ public import KeychainSecretService
 internal import KeychainVault
 internal import PrephirencesSystem
 
-/// Which store a program or its user chooses.
+/// The store that a program or its user chooses.
 @nonexhaustive public enum StoreChoice: String, CaseIterable, Hashable, Sendable {
   /// The store of each service; a new service gets the one that fits: see ``AutomaticStore``.
   case automatic = "auto"
@@ -15,7 +15,7 @@ internal import PrephirencesSystem
   case secretService = "secret-service"
 }
 
-/// Where the credentials of a service are kept.
+/// The place of a service's credentials.
 @nonexhaustive public enum StorePlace: Hashable, Sendable {
   /// In the vault at its usual place.
   case vault
@@ -122,69 +122,10 @@ extension KeychainError {
   }
 }
 
-/// The subject of a choice of store: the service of generic passwords, or the server of internet
-/// passwords, in any access group.
-package struct ServiceName: Hashable, Sendable {
-  package enum Kind: UInt8, Sendable {
-    case service, server
-  }
-
-  package let kind: Kind
-  package let name: String
-
-  package init(_ kind: Kind, _ name: String) {
-    self.kind = kind
-    self.name = name
-  }
-
-  package init(_ identity: CredentialIdentity) {
-    switch identity.kind {
-    case .genericPassword(let service, _): self.init(.service, service)
-    case .internetPassword(let password): self.init(.server, password.server)
-    }
-  }
-
-  /// The service or server of a query; `nil` if it names neither.
-  package init?(_ query: CredentialQuery) {
-    if let service = query.service {
-      self.init(.service, service)
-    } else if let server = query.server {
-      self.init(.server, server)
-    } else {
-      return nil
-    }
-  }
-
-  /// The search for all its credentials.
-  package var query: CredentialQuery {
-    switch kind {
-    case .service: CredentialQuery(service: name)
-    case .server: CredentialQuery(server: name)
-    }
-  }
-
-  var bytes: [UInt8] { [kind.rawValue] + name.utf8 }
-
-  package static func == (left: Self, right: Self) -> Bool {
-    left.kind == right.kind && left.name.hasSameBytes(as: right.name)
-  }
-
-  package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
-}
-
-extension ServiceName: CustomStringConvertible {
-  package var description: String {
-    switch kind {
-    case .service: "the service '\(name)'"
-    case .server: "the server '\(name)'"
-    }
-  }
-}
-
 /// Records the store of each service: one file for each under `$XDG_STATE_HOME/keychain/stores`.
 ///
 /// A service keeps its record when its last credential is removed: another program may be about to
-/// write the next one, and removing and adding a credential again must not change the store.
+/// write the next one, and removing and adding a credential must not change the store.
 package final class StoreRecords: Sendable {
   private struct Known {
     let stamp: KeyedRecords.Stamp
@@ -193,13 +134,12 @@ package final class StoreRecords: Sendable {
 
   private let files: KeyedRecords
 
-  /// What was read, by the names of the files.
+  /// The records that were read, by the names of their files.
   private struct Cache {
     var known: [String: Known] = [:]
   }
 
-  /// In a type of its own: without generic parameters, the runtime needs no conformances to destroy
-  /// it.
+  /// A type without generic parameters, so that the runtime needs no conformances to destroy it.
   private let cache = PosixMutex(Cache())
 
   init(in state: StateFolder) { files = KeyedRecords(named: "stores", in: state) }
@@ -217,9 +157,9 @@ package final class StoreRecords: Sendable {
     return place
   }
 
-  /// Records the place of a service, unless it has one.
+  /// Records the place of a service, unless it has one, and returns its place.
   ///
-  /// Returns the place of the service, which another process may have recorded first.
+  /// Another process may have recorded it first.
   package func record(
     _ place: StorePlace, for service: ServiceName
   ) throws(KeychainError) -> (place: StorePlace, isNew: Bool) {
@@ -236,9 +176,8 @@ package final class StoreRecords: Sendable {
     try files.replace(fileName(service), by: place.text)
   }
 
-  /// Records a place for every service whose place meets a condition.
-  ///
-  /// Returns the number of services.
+  /// Records a place for every service whose place meets a condition; returns the number of
+  /// services.
   package func moveAll(
     where isMoved: (StorePlace) -> Bool, to place: StorePlace
   ) throws(KeychainError) -> Int {

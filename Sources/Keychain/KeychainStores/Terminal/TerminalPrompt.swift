@@ -1,20 +1,19 @@
 internal import Glibc
-public import KeychainCredentials
 public import KeychainSecrets
 public import KeychainVault
 package import PrephirencesSystem
 
 /// Asks a person.
 package protocol Prompt: Sendable {
-  /// Ends the questions, and discards what was answered and not read.
+  /// Ends the questions, and discards unread answers.
   func close()
 
   /// Asks for a secret.
   func secret(_ question: String) throws(KeychainError) -> SecretBytes
 
-  /// Asks for what unlocks a vault, unless somebody was just asked the same.
+  /// Asks for a secret that unlocks a vault, unless somebody has just answered the same question.
   ///
-  /// Their answer may have unlocked the vault; then this throws
+  /// That answer may have unlocked the vault; then this throws
   /// ``KeychainError/otherQuestionEnded``.
   func unlockingSecret(_ question: String) throws(KeychainError) -> SecretBytes
 
@@ -23,7 +22,7 @@ package protocol Prompt: Sendable {
     _ question: String, again: String, mismatch: String
   ) throws(KeychainError) -> SecretBytes
 
-  /// Shows a secret, and asks for it until it is typed correctly; returns `false` if it never was.
+  /// Shows a secret, and asks for it until it is typed correctly; `false` if it never was.
   func confirmRetyped(
     _ secret: borrowing SecretBytes, below heading: String, question: String, wrong: String,
     isRight: (borrowing SecretBytes) -> Bool
@@ -36,23 +35,23 @@ package protocol Prompt: Sendable {
 /// Asks a person on the terminal.
 ///
 /// Questions and answers go through `/dev/tty`, even if standard input and output are redirected. A
-/// secret that is typed is not shown, and never becomes a string.
+/// typed secret is not shown, and never becomes a string.
 ///
 /// From the first question until the prompt is closed, the terminal does not show what is typed.
 /// Otherwise it would show what a person types while a passphrase is being hashed, or before a late
 /// question.
 public final class TerminalPrompt: Prompt {
-  /// How long a person may take for an answer.
+  /// The maximum time for an answer.
   static let answerTimeout: Duration = .seconds(120)
 
-  /// How long a person may take to write something down.
+  /// The maximum time for writing something down.
   static let writingTimeout: Duration = .seconds(1200)
 
   /// How many times two answers may differ.
   private static let attempts = 3
 
   /// Whether there is a terminal that this process may read: in the background, reading would stop
-  /// it.
+  /// the process.
   package static var isUsable: Bool {
     do throws(TerminalSession.End) {
       return try Terminal().isInForeground()
@@ -66,16 +65,17 @@ public final class TerminalPrompt: Prompt {
   /// Creates a prompt; the first question opens the terminal.
   package init(deadline: Deadline? = nil) { self.deadline = deadline }
 
-  /// Restores the terminal, and discards what was typed and not read.
+  /// Restores the terminal, and discards unread input.
   package func close() { session.withLock { $0 = nil } }
 
   package func secret(_ question: String) throws(KeychainError) -> SecretBytes {
     try inSession { session throws(TerminalSession.End) in try session.answer(to: question) }
   }
 
-  /// Asks for what unlocks a vault, unless another process has just asked on this terminal.
+  /// Asks for a secret that unlocks a vault, unless another process has just asked on this
+  /// terminal.
   ///
-  /// Its answer may have unlocked the vault; then this throws
+  /// The answer to it may have unlocked the vault; then this throws
   /// ``KeychainError/otherQuestionEnded``.
   package func unlockingSecret(_ question: String) throws(KeychainError) -> SecretBytes {
     do throws(KeychainError) {
@@ -83,7 +83,7 @@ public final class TerminalPrompt: Prompt {
         try session.answer(to: question)
       }
     } catch {
-      // The next process may ask or look meanwhile.
+      // Meanwhile the next process may ask or look.
       if error == .otherQuestionEnded { close() }
       throw error
     }
@@ -109,10 +109,10 @@ public final class TerminalPrompt: Prompt {
     return answer
   }
 
-  /// Shows a secret, alone on the screen, and asks for it until it is typed correctly.
+  /// Shows a secret, alone on the screen, and asks for it until it is typed correctly; `false`
+  /// after three wrong answers.
   ///
-  /// The previous screen is shown again when this returns. Returns `false` if all of three answers
-  /// were wrong.
+  /// Afterwards, the previous screen is shown again.
   package func confirmRetyped(
     _ secret: borrowing SecretBytes, below heading: String, question: String, wrong: String,
     isRight: (borrowing SecretBytes) -> Bool
@@ -154,14 +154,14 @@ public final class TerminalPrompt: Prompt {
     return answer.withBytes { bytes in ["y", "yes"].contains(bytes.text?.lowercased()) }
   }
 
-  /// Calls `body` with the terminal, which hides what is typed and catches signals meanwhile.
+  /// Calls `body` with the terminal, which hides input and catches signals meanwhile.
   private func inSession<Result: ~Copyable>(
     yielding: Bool = false,
     _ body: (borrowing TerminalQuestions) throws(TerminalSession.End) -> Result
   ) throws(KeychainError) -> Result {
     do throws(TerminalSession.End) {
       let questions = try TerminalQuestions(opened(), deadline, yielding: yielding)
-      // What was typed before the question was shown is no answer to it.
+      // Input from before the question was shown is not an answer to it.
       try questions.hideInput(dropsTyped: true)
       return try body(questions)
     } catch {
@@ -179,9 +179,10 @@ public final class TerminalPrompt: Prompt {
     }
   }
 
-  // Questions of the program itself. `Interaction.terminal` asks for what unlocks the vault.
+  // Questions of the program itself. `Interaction.terminal` asks for secrets that unlock the vault.
 
-  /// Asks for a secret of the program, such as a token to store.
+  /// Asks for a secret of the program, such as a token to store, and returns it without the end of
+  /// the line.
   ///
   /// ```swift
   /// let token = try TerminalPrompt.askSecret("token for api: ", twice: true)
@@ -189,17 +190,15 @@ public final class TerminalPrompt: Prompt {
   /// ```
   ///
   /// Question and answer go through `/dev/tty`, even if standard input and output are redirected.
-  /// What is typed is not shown, and never becomes a `String`. Questions are asked one at a time,
-  /// also those of other processes of the user on this terminal, and wait two minutes for an
-  /// answer; the thread is blocked meanwhile. The terminal is restored
-  /// after the answer, and also when a signal ends or stops the program. An empty answer is not an
-  /// error.
+  /// Input is not shown, and never becomes a `String`. Questions are asked one at a time, including
+  /// those of other processes of the user on this terminal, and wait two minutes for an answer; the
+  /// thread is blocked meanwhile. The terminal is restored after the answer, and also when a signal
+  /// ends or stops the program. An empty answer is not an error.
   ///
   /// - Parameters:
   ///   - question: The question, in one line that ends with a colon and a space. Characters that a
-  ///     terminal would act on are escaped.
+  ///     terminal would interpret are escaped.
   ///   - twice: Whether to ask again until two answers are equal, at most three times.
-  /// - Returns: What was typed, without the end of the line.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` without a terminal, in the
   ///   background, or if `KEYCHAIN_NO_PROMPT` is set to any value; ``KeychainError/Code/cancelled``
   ///   for Control-C, or if the answers keep differing; ``KeychainError/Code/timedOut`` if nobody
@@ -226,7 +225,7 @@ public final class TerminalPrompt: Prompt {
   }
 }
 
-/// Questions that belong together: one signal cancels all of them.
+/// Related questions: one signal cancels all of them.
 struct TerminalQuestions: ~Copyable {
   typealias End = TerminalSession.End
 
@@ -237,12 +236,11 @@ struct TerminalQuestions: ~Copyable {
   private let signals: PromptSignals
   private let deadline: Deadline?
 
-  /// Whether the question is given up if another process asked first, whose answer may be enough.
+  /// Whether the question ends if another process asks first, because the answer to that may be
+  /// enough.
   private let yields: Bool
 
-  /// Catches signals from now on.
-  ///
-  /// Throws the reason why there can be no answer.
+  /// Catches signals from now on; it throws the reason why there can be no answer.
   init(_ terminal: TerminalSession, _ deadline: Deadline?, yielding yields: Bool) throws(End) {
     signals = try PromptSignals()
     self.deadline = deadline
@@ -256,7 +254,7 @@ struct TerminalQuestions: ~Copyable {
     if hadToWait, yields { throw .otherAsked }
   }
 
-  /// Hides what is typed, and discards what was typed before if `dropsTyped` is set.
+  /// Hides input, and discards earlier input if `dropsTyped` is set.
   borrowing func hideInput(dropsTyped: Bool = false) throws(End) {
     try showInput(false, dropsTyped: dropsTyped)
   }
@@ -265,9 +263,9 @@ struct TerminalQuestions: ~Copyable {
     repeat { try takeTurn() } while try !terminal.showInput(shows, dropsTyped: dropsTyped)
   }
 
-  /// Asks and reads a line; after the process was stopped, asks again, or ends with `otherAsked` if it yields.
+  /// Asks and reads a line; throws the reason why there is no answer.
   ///
-  /// Returns the answer. Throws the reason why there is no answer.
+  /// After the process was stopped, it asks again, or ends with `otherAsked` if it yields.
   borrowing func answer(to question: String, isShown: Bool = false) throws(End) -> SecretBytes {
     while true {
       let own = Deadline(after: TerminalPrompt.answerTimeout)
@@ -279,7 +277,7 @@ struct TerminalQuestions: ~Copyable {
         if yields { throw End.otherAsked }
       } catch {
         guard case .notTaken(let key) = error else { throw error }
-        // The rest of the sequence that an arrow sends.
+        // The arrow key sends more characters.
         usleep(20_000)
         try hideInput(dropsTyped: true)
         terminal.write(TerminalText.notTaken(key) + "\n")
@@ -287,18 +285,18 @@ struct TerminalQuestions: ~Copyable {
     }
   }
 
-  /// Asks and reads a line; returns `nil` if the process was stopped and has continued.
+  /// Asks and reads a line; `nil` if the process was stopped and has continued.
   borrowing func answerUnlessStopped(
     to question: String, isShown: Bool, by deadline: Deadline
   ) throws(End) -> SecretBytes? {
-    // In the background, the process is stopped here until it is in the foreground.
+    // A process in the background is stopped here until it is in the foreground.
     try showInput(isShown)
     defer { if isShown { _ = try? terminal.showInput(false) } else { terminal.write("\n") } }
     terminal.write(question.asQuestion(within: terminal.columns))
     return try line(by: deadline, editsLine: !isShown)
   }
 
-  /// Reads a line; returns `nil` if the process was stopped meanwhile.
+  /// Reads a line; `nil` if the process was stopped meanwhile.
   private borrowing func line(by deadline: Deadline, editsLine: Bool) throws(End) -> SecretBytes? {
     do {
       var line = LineBuffer(try SecretBuffer(), editsLine: editsLine)
@@ -307,8 +305,8 @@ struct TerminalQuestions: ~Copyable {
         guard try line.takes(byte) else { return try line.finish() }
         guard line.count <= Self.limit else { throw End.tooLong }
       }
-    } catch let error as SecretsError {
-      throw .secrets(error)
+    } catch let error as KeychainError {
+      throw .failed(error)
     } catch let error as End {
       throw error
     } catch { throw .cancelled }
@@ -326,13 +324,13 @@ struct TerminalQuestions: ~Copyable {
       guard try isThereInput(by: deadline) else { return nil }
       let count = unsafe read(terminal.input, &byte, 1)
       if count == 1 { return byte }
-      // End of input: the terminal is gone, or in line mode the person ended the input.
+      // The terminal is gone, or the person ended the input in line mode.
       if count == 0 { throw .cancelled }
       guard errno == EAGAIN || errno == EINTR else { throw .unusable(errno: errno) }
     }
   }
 
-  /// Waits for a key or a signal; returns `false` if the process was stopped.
+  /// Waits for a key or a signal; `false` if the process was stopped.
   private borrowing func isThereInput(by deadline: Deadline) throws(End) -> Bool {
     var sources = [
       pollfd(fd: terminal.input, events: Int16(POLLIN), revents: 0),
@@ -349,7 +347,7 @@ struct TerminalQuestions: ~Copyable {
 }
 
 extension String {
-  /// How many columns stay free after a question: for a space, `yes`, and the cursor.
+  /// The number of free columns after a question: for a space, `yes`, and the cursor.
   private static let roomForAnswer = 5
 
   /// Returns the question in lines of a terminal, with room for a short answer on the last one.
@@ -370,7 +368,7 @@ extension String {
 }
 
 extension PassphraseRequest {
-  /// Returns the question that a person reads.
+  /// Returns the question as a person reads it.
   package func question(from name: String) -> String {
     let isEither = takesRecoveryCode && kind != .recoveryCode
     let what = isEither ? "\(kind) or recovery code" : "\(kind)"
@@ -390,10 +388,10 @@ extension Interaction {
   /// ```
   ///
   /// Question and answer go through `/dev/tty`, even if standard input and output are redirected.
-  /// What is typed is not shown, and never becomes a `String`. Questions are asked one at a time,
-  /// also those of other processes of the user on this terminal, and wait two minutes for an
-  /// answer. If the answer to another process has unlocked the vault, nobody is asked. The terminal is restored after the answer, and also when a
-  /// signal ends or stops the program.
+  /// Input is not shown, and never becomes a `String`. Questions are asked one at a time, including
+  /// those of other processes of the user on this terminal, and wait two minutes for an answer. If
+  /// the answer to another process has unlocked the vault, nobody is asked. The terminal is
+  /// restored after the answer, and also when a signal ends or stops the program.
   ///
   /// Without a terminal, in the background, and if `KEYCHAIN_NO_PROMPT` is set to any value, nobody
   /// is asked: calls that need an answer throw ``KeychainError/Code/locked``. Control-C throws
@@ -412,5 +410,5 @@ extension Interaction {
   }
 }
 
-/// Held by the question that uses the terminal.
+/// The lock of the question that uses the terminal.
 let terminalLock = PosixMutex()

@@ -8,34 +8,33 @@ internal import SystemPackage
 
 /// The terminal while a program asks.
 ///
-/// It is restored when the object is destroyed. A signal that ends or stops the process restores
-/// it, too.
+/// It is restored when the object is destroyed, and by a signal that ends or stops the process.
 final class TerminalSession: Sendable {
-  /// Why there is no answer.
+  /// The reason why there is no answer.
   enum End: Error {
     case cancelled
     case timedOut
     case signal(Int32)
     case tooLong
 
-    /// A key was typed that no answer has.
+    /// The typed key cannot be part of an answer.
     case notTaken(UInt8)
 
-    /// Several lines were pasted where one answer belongs.
+    /// Several lines were pasted instead of one answer.
     case severalLines
     case unusable(errno: Int32)
 
     /// Another process asked, and its answer may be enough.
     case otherAsked
 
-    /// Another process asks on the terminal.
+    /// Another process has the turn to ask on the terminal.
     case busy(TerminalTurn.Failure)
-    case secrets(SecretsError)
+    case failed(KeychainError)
   }
 
   private let terminal: Terminal
 
-  /// `nil` if there can be no lock.
+  /// The turn; `nil` if there can be no lock.
   private let turn: TerminalTurn?
 
   init() throws(End) {
@@ -56,7 +55,7 @@ final class TerminalSession: Sendable {
 
   deinit { cterminal_end() }
 
-  /// For reading; see ``Terminal/input``.
+  /// The descriptor for reading; see ``Terminal/input``.
   var input: Int32 { terminal.input }
   var columns: Int { TerminalWidth.columns(of: terminal.descriptor) ?? TerminalWidth.usual }
 
@@ -68,9 +67,10 @@ final class TerminalSession: Sendable {
     try? secret.write(toFileDescriptor: terminal.descriptor)
   }
 
-  /// Waits until no other process asks on the terminal; calls `hear` again and again meanwhile.
+  /// Waits until no other process asks on the terminal, and returns whether one did; calls `hear`
+  /// repeatedly meanwhile.
   ///
-  /// Returns whether another process asked. The turn is kept until the process is stopped.
+  /// The turn is kept until the process is stopped.
   func takeTurn(_ deadline: Deadline?, _ hear: () throws(End) -> Void) throws(End) -> Bool {
     var error = cterminal_take_turn()
     guard error == EAGAIN else {
@@ -96,9 +96,8 @@ final class TerminalSession: Sendable {
     }
   }
 
-  /// Hides what is typed; or shows it, and lets the terminal edit the line.
-  ///
-  /// Returns `false` if another process has taken the turn.
+  /// Hides input, or shows it and lets the terminal edit the line; `false` if another process has
+  /// the turn.
   func showInput(_ shows: Bool, dropsTyped: Bool = false) throws(End) -> Bool {
     let failure = cterminal_show_input(shows, dropsTyped)
     guard failure == 0 || failure == EAGAIN else { throw .unusable(errno: failure) }
@@ -124,7 +123,7 @@ struct LineBuffer: ~Copyable {
   private var bytes: SecretBuffer
   private let editsLine: Bool
 
-  /// The beginning of a mark that a terminal sends around what is pasted.
+  /// The beginning of a mark that a terminal sends around pasted text.
   private var mark: [UInt8] = []
 
   init(_ bytes: consuming SecretBuffer, editsLine: Bool) {
@@ -134,9 +133,7 @@ struct LineBuffer: ~Copyable {
 
   var count: Int { bytes.count }
 
-  /// Processes a byte from the terminal.
-  ///
-  /// Returns `false` if the byte ends the line.
+  /// Processes a byte from the terminal; `false` if it ends the line.
   mutating func takes(_ byte: UInt8) throws -> Bool {
     if editsLine, !mark.isEmpty || byte == Key.escape {
       mark.append(byte)
@@ -161,7 +158,7 @@ struct LineBuffer: ~Copyable {
   }
 
   /// Returns the line, and wipes the buffer.
-  consuming func finish() throws(SecretsError) -> SecretBytes { try bytes.finish() }
+  consuming func finish() throws(KeychainError) -> SecretBytes { try bytes.finish() }
 
   /// Removes a whole UTF-8 character.
   private mutating func removeCharacter() {
@@ -194,8 +191,8 @@ struct LineBuffer: ~Copyable {
 
 /// Catches the signals that arrive while a question waits for its answer.
 ///
-/// A signal becomes a byte in a pipe, so that a wait for a key ends. A signal that arrives too late
-/// for that has its usual effect.
+/// A signal becomes a byte in a pipe, so that it ends waiting for a key. A later signal has its
+/// usual effect.
 struct PromptSignals: ~Copyable {
   private let pipe: (read: FileDescriptor, write: FileDescriptor)
 
@@ -218,9 +215,7 @@ struct PromptSignals: ~Copyable {
   /// Becomes readable when a signal has arrived.
   var descriptor: Int32 { pipe.read.rawValue }
 
-  /// Handles the signals that have arrived.
-  ///
-  /// Returns whether the process was stopped and has continued.
+  /// Handles the signals that have arrived; `true` if the process was stopped and has continued.
   borrowing func hear() throws(TerminalSession.End) -> Bool {
     var wasStopped = false
     while let number = next() {
@@ -239,15 +234,15 @@ struct PromptSignals: ~Copyable {
 
 /// The controlling terminal, open for questions and answers.
 struct Terminal: ~Copyable {
-  /// For everything except reading.
+  /// The descriptor for everything except reading.
   let descriptor: Int32
 
-  /// For reading, and for the pipe of signals; never blocks.
+  /// The descriptor for reading, and for the pipe of signals, which never blocks.
   ///
-  /// Control-C discards what was typed before it: a key that `poll` reported may be gone when it is
-  /// read. A blocking `read` would then miss the signal, which was caught before. The terminal is
-  /// opened again for this descriptor, because a duplicate shares its mode with every other user of
-  /// the terminal.
+  /// Control-C discards earlier input: a key that `poll` reported may be gone when it is read. A
+  /// blocking `read` would then miss the signal, which was caught before. The terminal is opened
+  /// again for this descriptor, because a duplicate shares its mode with every other user of the
+  /// terminal.
   let input: Int32
 
   /// Opens `/dev/tty`.
@@ -289,7 +284,7 @@ extension KeychainError {
       self.init(
         .timedOut, "\(failure); nothing was changed",
         recovery: failure.advice.map { "\($0)" })
-    case .secrets(let error): self.init(error)
+    case .failed(let error): self = error
     }
   }
 
@@ -309,15 +304,15 @@ extension KeychainError {
     recovery: "run it in a terminal, without KEYCHAIN_NO_PROMPT")
 }
 
-/// What is said between two questions.
+/// Texts between two questions.
 enum TerminalText {
-  /// Returns that questions of other processes are not waited for.
+  /// Says that questions of other processes are not waited for.
   static func noTurn(_ error: FileError) -> String {
     "\(ProgramName.current): other questions on this terminal are not waited for: \(error.message)"
       .visible
   }
 
-  /// Returns that a key is no part of an answer.
+  /// Says that a key cannot be part of an answer.
   static func notTaken(_ key: UInt8) -> String {
     let name =
       switch key {
@@ -339,7 +334,7 @@ extension Notice {
   ///   service: "com.example.deploy", interaction: .terminal, notice: Notice.writeToStandardError)
   /// ```
   ///
-  /// Characters that a terminal would act on are escaped. Write errors are ignored.
+  /// Characters that a terminal would interpret are escaped. Write errors are ignored.
   @Sendable
   public static func writeToStandardError(_ notice: Notice) {
     let message = notice.description.replacing("`", with: "'").visible

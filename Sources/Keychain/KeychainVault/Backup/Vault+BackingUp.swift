@@ -6,23 +6,22 @@ internal import PrephirencesSystem
 internal import SystemPackage
 
 extension Vault {
-  /// Copies the vault into a file, as it is at one moment.
+  /// Copies the vault, as it is at one moment, into a file.
   ///
-  /// The copy is read again and verified, as far as the keys at hand open it, before it gets its
+  /// The copy is read again and verified, as far as the available keys open it, before it gets its
   /// name. Meanwhile others can read and change the vault.
   ///
   /// With `replacing`, the new backup replaces an older one at `path` in one step: a reader finds
-  /// either the older one or all of the new one, even after a power loss. The copy is made in a
-  /// file with the added extension `.new`. Two such calls for one file wait for each other. Only a
-  /// backup with the same keys is replaced, so not one from before the vault got new keys. A copy
-  /// that was changed on its own is not replaced, nor one that is so old that the vault can't tell.
+  /// the complete older or new one, even after a power loss. The copy is written to a file with the
+  /// added extension `.new`. Two such calls for one file wait for each other. Only a backup with
+  /// the same keys is replaced, so not one from before the vault got new keys. A copy with changes
+  /// of its own is not replaced, nor one that is too old to be compared with the vault.
   ///
   /// - Parameters:
   ///   - path: The path of the copy, which gets mode 0600.
   ///   - replacing: Whether to replace an older backup of the same vault. If `false`, or if there
   ///     is none, the file must not exist.
   ///   - progress: Called from time to time with the progress of the verification.
-  /// - Returns: What the copy contains and what opens it.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if the file exists,
   ///   ``KeychainError/Code/damaged`` if the vault is not intact, or
   ///   ``KeychainError/Code/inputOutput``. A partial copy is removed.
@@ -45,15 +44,11 @@ extension Vault {
     }
   }
 
-  /// Copies the vault to a descriptor, such as a pipe, as ``backup(to:replacing:progress:)`` does into a
-  /// file.
+  /// Copies the vault to an open descriptor, such as a pipe, as ``backup(to:replacing:progress:)``
+  /// does to a file.
   ///
-  /// Nothing is written before the copy is verified.
+  /// Nothing is written before the copy is verified. The descriptor stays open.
   ///
-  /// - Parameters:
-  ///   - descriptor: An open descriptor. It stays open.
-  ///   - progress: Called from time to time with the progress of the verification.
-  /// - Returns: What the copy contains and what opens it.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if the vault is not intact, or
   ///   ``KeychainError/Code/inputOutput``.
   @discardableResult
@@ -92,7 +87,7 @@ extension Vault {
   }
 }
 
-/// What a backup contains.
+/// The contents of a backup.
 public struct BackupReport: Hashable, Sendable {
   /// The number of items.
   public var itemCount: Int
@@ -115,10 +110,9 @@ private struct BackupPlace {
   private let session: VaultSession
   private let isReplacing: Bool
 
-  /// The older backup.
   private let found: Stat?
 
-  /// Finds the place; nothing is opened yet.
+  /// Finds the place, but opens nothing.
   init(_ path: String, of session: VaultSession, replacing: Bool) throws(KeychainError) {
     self.session = session
     isReplacing = replacing
@@ -146,13 +140,14 @@ private struct BackupPlace {
     guard replacing else { throw .backupIsThere(target.path) }
   }
 
-  /// Makes the backup with `body`, which writes it, and gives it its name.
+  /// Calls `body`, which writes the backup, and gives the file its name.
   func fill<Result>(
     readers: SecretFileReaders,
     _ body: (any DiskFile, LockedLog?) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     let (disk, deadline) = (session.file.disk, session.deadline)
-    // On a memory stick every file has the same mode. That others read what is encrypted does no harm.
+    // On a memory stick, every file has the same mode. The backup is encrypted, so others may read
+    // it.
     let accepted = readers.acceptedBits | ~SecretFileReaders.others.forbiddenBits
     let new = try UnfinishedVault(
       for: path, on: disk, like: nil, until: deadline, openTo: accepted)
@@ -160,7 +155,7 @@ private struct BackupPlace {
       try translated(
         PrivateFile.check(found, path, ownerMayBeRoot: true, forbidden: 0o077 & ~accepted))
     }
-    // Its lock keeps the older backup as it is until it is replaced.
+    // The lock prevents changes of the older backup until it is replaced.
     let older =
       try isReplacing ? LockedLog.take(path, on: disk, writing: false, until: deadline) : nil
     defer { older?.unlock() }
@@ -173,7 +168,8 @@ private struct BackupPlace {
     return result
   }
 
-  /// Fails if a file is not a backup of the vault with the same keys, or has changes that may exist only there.
+  /// Fails if a file is not a backup of the vault with the same keys, or has changes that may exist
+  /// only there.
   func requireOlder(
     _ older: LockedLog, than vault: VaultContents, _ keys: TierKeys
   ) throws(KeychainError) {
@@ -210,9 +206,9 @@ private struct BackupPlace {
 }
 
 extension VaultContents {
-  /// Copies the file up to the newest commit, and reads the copy as a vault of its own.
+  /// Copies the file up to the newest commit, and reads the copy as a separate vault.
   ///
-  /// Others may append meanwhile: nothing in the file before its end changes.
+  /// Others may append at the same time: nothing before the file's end changes.
   fileprivate func copy(
     to file: any DiskFile, path: String, _ keys: TierKeys
   ) throws(KeychainError) -> VaultContents {
@@ -225,7 +221,7 @@ extension VaultContents {
     let copy = try VaultContents(reading: file, size: end, path: path, head: head, keys: keys)
     guard copy.newest == newest else {
       throw KeychainError(
-        .inputOutput, "the copy \(path) does not have what was written to it",
+        .inputOutput, "the copy \(path) differs from what was written to it",
         recovery: "use another disk")
     }
     return copy
@@ -240,7 +236,7 @@ extension KeychainError {
         + "\(.replaceBackup)")
   }
 
-  /// Returns the same error, about what is in the place of a backup.
+  /// Returns the same error for the file in the place of a backup.
   fileprivate func inPlaceOfBackup(_ path: String) -> Self {
     guard [.foreign, .damaged, .unsupportedFormat].contains(code) else { return self }
     return Self(

@@ -5,27 +5,28 @@ public import KeychainVaultFormat
 internal import PrephirencesSystem
 
 extension Vault {
-  /// Accepts the vault as it is now, after it was restored from a backup on purpose.
+  /// Accepts the vault as it is, after it was restored from a backup on purpose; `false`, without a
+  /// call of `confirm`, if there was nothing to accept.
   ///
-  /// Continues the history of the file with a list of members that says so, which other machines then
-  /// follow. Of a file whose log is damaged, it keeps what was written before the damage.
+  /// It continues the history of the file with a list of members that accepts it, which other
+  /// machines then follow. Of a file whose log is damaged, it keeps everything before the damage.
   ///
-  /// If the list of members is not the one that was seen, somebody who was removed may be in it. The
-  /// vault then gets new keys in the same change. The slot that opens it and this device's slot stay,
-  /// and others for which `confirmSlot` returns `true`; items that don't open go.
+  /// If the list of members is not the one that was seen, it may contain a removed member. The
+  /// vault then gets new keys in the same change. The slot that opens it and this device's slot
+  /// stay, and others for which `confirmSlot` returns `true`; items that don't open are deleted.
   ///
   /// - Parameters:
   ///   - confirm: Receives the differences, and the slots of the list of members. Return `false` to
-  ///     change nothing. It is called again if the vault gets new keys, and its own keys show that more
-  ///     items are lost.
-  ///   - confirmSlot: Receives another slot, if the vault gets new keys, and returns whether it still
-  ///     opens the vault. Without this closure, none does.
-  /// - Returns: `false` if there was nothing to accept; `confirm` is not called then.
+  ///     change nothing. It is called again if the vault gets new keys, and its own keys show that
+  ///     more items are lost.
+  ///   - confirmSlot: Receives another slot, if the vault gets new keys, and returns whether it
+  ///     still opens the vault. Without this closure, no other slot does.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/cancelled`` if `confirm` returns
   ///   `false`, ``KeychainError/Code/busy`` if the vault changed meanwhile,
-  ///   ``KeychainError/Code/locked`` or ``KeychainError/Code/incorrectSecret`` if the vault cannot be
-  ///   opened as far as is needed, ``KeychainError/Code/refused`` if what opens it does not
-  ///   administer it and must, or ``KeychainError/Code/damaged`` if its list of members is damaged.
+  ///   ``KeychainError/Code/locked`` or ``KeychainError/Code/incorrectSecret`` if the vault cannot
+  ///   be opened as far as is needed, ``KeychainError/Code/refused`` if the secret that opens it
+  ///   does not administer it and must, or ``KeychainError/Code/damaged`` if its list of members is
+  ///   damaged.
   @discardableResult
   public func acceptRestored(
     confirm: (RestoredDifferences) throws(KeychainError) -> Bool,
@@ -41,13 +42,13 @@ extension Vault {
     try found.requireConfirmation(session, confirm)
     if let followed = found.followed {
       try session.opened.records.replaceAlone(by: followed, lettingGo: session.opened.seen)
-      // It is accepted; a failure shows when the vault is used.
+      // The vault is accepted. A failure here shows when the vault is used.
       _ = try? session.reopened().contents(keys)
       return true
     }
     let admin = try VaultAdministration(session, refuses: false)
     if found.differences.makesNewKeys {
-      // Only all keys show each item that does not open.
+      // Only all keys together show every item that does not open.
       let opened = try RestoredVault(session, admin.epoch.keys, isCompared: isCompared)
       if !opened.losses.isSubset(of: found.losses) {
         try opened.requireConfirmation(session, confirm)
@@ -61,17 +62,17 @@ extension Vault {
     return true
   }
 
-  /// Whether a person compared the check of a head, or the identity at hand is pinned to it.
+  /// Whether a person compared the check of a head, or the available identity is pinned to it.
   private func isCompared(_ head: VaultHead) throws(KeychainError) -> Bool {
     let check = try head.check()
-    if let given = unlocker.comparedCheck {
+    if let given = configuration.comparedCheck {
       guard given == check else { throw .otherCheck(given, found: check) }
       return true
     }
     return try unlocker.isPinned(to: check)
   }
 
-  /// Continues the file with a list that accepts it, under the same keys.
+  /// Continues the file under the same keys with a list that accepts it.
   private func accept(_ found: RestoredVault, _ admin: VaultAdministration) throws(KeychainError) {
     let session = admin.session
     try admin.commit { change throws(KeychainError) in
@@ -103,7 +104,8 @@ extension Vault {
     _ = try rekey.run { change throws(KeychainError) in
       try found.requireUnchanged(change.contents)
       let decision = try RekeyDecision(change, request)
-      // A page or a secret's box can become damaged under the same digest: only what was shown as lost goes.
+      // A page or a secret's box can become damaged under the same digest, so only items that were
+      // shown as lost may be dropped.
       guard decision.dropped.union(decision.droppedPages).isSubset(of: found.losses) else {
         throw .changedMeanwhile
       }
@@ -112,12 +114,14 @@ extension Vault {
   }
 }
 
-/// How a vault's file differs from what was seen here before, for a person who decides whether it counts.
+/// How a vault's file differs from what was seen here before, for the person who accepts or refuses
+/// it.
 public struct RestoredDifferences: Hashable, Sendable {
-  /// The number of the newest change of the file.
+  /// The number of the file's newest change.
   public var fileNumber: UInt64
 
-  /// The number of the newest change that was seen here; `nil` if none was, or of another vault.
+  /// The number of the newest change that was seen here; `nil` if none was, or if it was of another
+  /// vault.
   public var seenNumber: UInt64?
 
   /// The number of the file's keys: 1 for the first ones, and one more for each new set.
@@ -126,31 +130,32 @@ public struct RestoredDifferences: Hashable, Sendable {
   /// The number of the keys that were seen here.
   public var seenEpoch: UInt64?
 
-  /// The number of the file's list of what opens the vault.
+  /// The number of the file's list of members.
   public var fileSerial: UInt64
 
-  /// The number of the list that was seen here.
+  /// The number of the list of members that was seen here.
   public var seenSerial: UInt64?
 
   /// Whether it is another vault than the one seen.
   public var isOtherVault: Bool
 
-  /// Whether it has another administration key than the one seen, and nothing that is trusted leads to it.
+  /// Whether it has another administration key than the one seen, and nothing trusted leads to it.
   public var isAdministrationKeyChanged: Bool
 
-  /// Whether a person compared its administration key, and all else follows what was seen, so that accepting changes the record alone.
+  /// Whether a person compared its administration key, and everything else follows what was seen:
+  /// accepting then changes only the record.
   public var isRecordAloneChanged: Bool
 
-  /// Whether it has another list of what opens it than the one seen.
+  /// Whether it has another list of members than the one seen.
   public var isOtherList: Bool
 
-  /// Whether two copies of the vault were changed, and this is the other one.
+  /// Whether two copies of the vault were changed, and this is the one that was not seen.
   public var isFork: Bool
 
   /// Whether the record of what was seen is damaged.
   public var isSeenRecordDamaged: Bool
 
-  /// Whether the file is damaged behind its newest change, so that later ones are lost.
+  /// Whether the file is damaged after its newest intact change, so that later ones are lost.
   public var isCutOff: Bool
 
   /// Whether the file is refused as it is.
@@ -162,20 +167,21 @@ public struct RestoredDifferences: Hashable, Sendable {
   /// The number of items that only another device can read.
   public var otherDeviceItemCount: Int
 
-  /// What opens the file.
+  /// The slots that open the file.
   public var slots: [VaultSlot]
 
-  /// What is damaged in the file.
+  /// The damage in the file.
   public var problems: [String]
 
-  /// The items that do not open, which are lost if accepting makes new keys, and stay damaged otherwise.
+  /// The items that do not open; they are lost if accepting creates new keys, and stay damaged
+  /// otherwise.
   public var damagedItems: [String]
 
   /// The items that accepting loses, because they do not open and the vault gets new keys.
   public var lostItems: [String] { makesNewKeys ? damagedItems : [] }
 
-  /// Whether accepting makes new keys: the file has another list than the one that was seen, and whoever is in it could be there for a
-  /// reason that nobody here knows.
+  /// Whether accepting creates new keys, because the file has another list of members than the one
+  /// seen, whose members may have been removed for a reason unknown here.
   public var makesNewKeys: Bool {
     isRefused && !isRecordAloneChanged && seenSerial != nil
       && (isAdministrationKeyChanged || isOtherList)
@@ -185,16 +191,17 @@ public struct RestoredDifferences: Hashable, Sendable {
   var exist: Bool { isRefused || isCutOff }
 }
 
-/// A file that is refused, or damaged behind its newest change, with what differs.
+/// A file that is refused, or damaged after its newest intact change, with the differences.
 struct RestoredVault: Sendable {
   let contents: VaultContents
   let differences: RestoredDifferences
 
-  /// What was seen, under the administration key of the file, if a person compared that and all else follows: then the record
-  /// alone changes.
+  /// The record with the administration key of the file, if a person compared that key and
+  /// everything else follows: only the record changes then.
   let followed: SeenRecord?
 
-  /// The ids of what new keys lose: of items that don't open or are of other devices, and of the first items of damaged pages.
+  /// The ids of what new keys lose: items that don't open or belong to other devices, and the first
+  /// items of damaged pages.
   let losses: Set<ItemID>
 
   init(
@@ -247,7 +254,7 @@ struct RestoredVault: Sendable {
       damagedItems: (Array(report.damagedItems.values) + report.damagedPages.names).sorted())
   }
 
-  /// Asks a person, who sees what differs.
+  /// Asks a person, and shows the differences.
   func requireConfirmation(
     _ session: VaultSession, _ confirm: (RestoredDifferences) throws(KeychainError) -> Bool
   ) throws(KeychainError) {

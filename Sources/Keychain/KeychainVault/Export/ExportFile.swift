@@ -4,22 +4,22 @@ internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesSystem
 
-/// An export that was opened with its passphrase, and that can be read more than once.
+/// An export that its passphrase opened, and that can be read more than once.
 struct ExportFile: ~Copyable {
   let input: ReplayableInput
   let key: ExportKey
 
-  /// What a first pass over the export finds, before anything is changed.
+  /// The findings of a first pass over the export, before anything is changed.
   struct Survey {
     var itemCount = 0
     var leftOutCount = 0
 
-    /// The requirement that must be met to put the items into a vault.
+    /// The unlock state needed to put the items into a vault.
     var requirement = Accessibility.UnlockRequirement.nothing
   }
 
-  /// Reads the whole export, from after its head on, and checks that it is complete, contains no item
-  /// twice, and has no item with longer texts than a store takes.
+  /// Reads the whole export from the end of its head, and checks that it is complete, contains no
+  /// item twice, and contains no texts that are too long for a store.
   borrowing func survey() throws(KeychainError) -> Survey {
     var survey = Survey()
     var content = try ExportContent.begin(input, key)
@@ -44,7 +44,7 @@ struct ExportFile: ~Copyable {
     return survey
   }
 
-  /// Reads the whole export again, item by item; when this returns, it was complete.
+  /// Reads the whole export again, item by item; if this returns, the export was complete.
   borrowing func forEachItem(
     _ body: (borrowing OpenedItem) throws(KeychainError) -> Void
   ) throws(KeychainError) {
@@ -55,7 +55,7 @@ struct ExportFile: ~Copyable {
   }
 }
 
-/// The content of an export, item by item, of which the end may be missing until ``next()`` returns `nil`.
+/// The content of an export, item by item; its end may be missing until ``next()`` returns `nil`.
 struct ExportContent: ~Copyable {
   private(set) var leftOutCount: UInt64 = 0
   private var remainingCount: UInt64 = 0
@@ -67,12 +67,12 @@ struct ExportContent: ~Copyable {
   private var offset = 0
   private var isLast = false
 
-  // The limits of the format of exports, in bytes. What stores take is less.
+  // The limits of the export format, in bytes, which exceed those of stores.
   private static let maximumTextCount = 1 << 20
   private static let maximumMetadataCount = 4 << 20
   private static let sealedCount = ExportWriter.chunkCount + SecretStream.overhead
 
-  /// Reads what precedes the items; the stream's header must be next in the input.
+  /// Reads everything before the items; the stream's header must be next in the input.
   static func begin(
     _ input: ReplayableInput, _ key: borrowing ExportKey
   ) throws(KeychainError) -> ExportContent {
@@ -88,9 +88,8 @@ struct ExportContent: ~Copyable {
     guard header.count == SecretStream.headerCount else {
       throw .damagedExport("it ends too early")
     }
-    let opener = try translated(
-      secrets: unsafe SecretStream.Opener(key: key.key, header: header.span.bytes))
-    let nothing = try translated(secrets: SecretBytes.random(count: 0))
+    let opener = try unsafe SecretStream.Opener(key: key.key, header: header.span.bytes)
+    let nothing = try SecretBytes.random(count: 0)
     self.input = input
     self.opener = opener
     additionalData = key.beginning + header
@@ -103,7 +102,7 @@ struct ExportContent: ~Copyable {
     let metadata = try withByteString(limit: Self.maximumMetadataCount) { $0.array }
     let credential = try Self.credential(unsafe metadata.span.bytes, accessibility)
     let secret = try withByteString(limit: Credential.maximumSecretCount) {
-      bytes throws(KeychainError) in try translated(secrets: SecretBytes(copying: bytes))
+      bytes throws(KeychainError) in try SecretBytes(copying: bytes)
     }
     return OpenedItem(credential: credential, metadata: metadata, secret: secret)
   }
@@ -154,7 +153,8 @@ struct ExportContent: ~Copyable {
     try withBytes(Value.bitWidth / 8) { $0.littleEndian(at: 0, as: type) }
   }
 
-  /// Reads `bytes x`, and passes `x` to `body`; a length above the limit fails before memory is allocated.
+  /// Reads `bytes x`, and passes `x` to `body`; a length above the limit fails before memory is
+  /// allocated.
   private mutating func withByteString<Result: ~Copyable>(
     limit: Int, _ body: (RawSpan) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result { try withBytes(byteStringCount(limit: limit), body) }
@@ -176,20 +176,18 @@ struct ExportContent: ~Copyable {
     return try chunk.withBytes { bytes throws(KeychainError) in try body(bytes.extracting(range)) }
   }
 
-  /// Returns bytes that lie in several chunks.
+  /// Returns bytes that span several chunks.
   private mutating func joined(_ count: Int) throws(KeychainError) -> SecretBytes {
-    var buffer = try translated(secrets: SecretBuffer())
+    var buffer = try SecretBuffer()
     while buffer.count < count {
       if offset == chunk.count { try advance() }
       let range = offset..<min(chunk.count, offset + count - buffer.count)
-      try translating { () throws(SecretsError) in
-        try chunk.withBytes { bytes throws(SecretsError) in
-          try buffer.append(bytes.extracting(range))
-        }
+      try chunk.withBytes { bytes throws(KeychainError) in
+        try buffer.append(bytes.extracting(range))
       }
       offset = range.upperBound
     }
-    do throws(SecretsError) { return try buffer.finish() } catch { throw KeychainError(error) }
+    return try buffer.finish()
   }
 
   /// Opens the next chunk.

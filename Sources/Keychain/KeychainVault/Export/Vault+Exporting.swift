@@ -12,12 +12,11 @@ extension Vault {
   /// device are left out. Meanwhile other programs can read and change the vault.
   ///
   /// - Parameters:
-  ///   - path: The path of the export; there must be no file yet. The file gets mode 0600, and
+  ///   - path: The path of the export, where no file may exist. The file gets mode 0600, and
   ///     appears when it is complete.
   ///   - passphrase: The passphrase of the export, not empty. It is independent of the vault's.
-  ///   - queries: What to export: items that match one of these; `nil` for everything.
+  ///   - queries: Items that match one of these are exported; `nil` for everything.
   ///   - progress: Called from time to time with the progress of the work.
-  /// - Returns: What the export contains.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if the file exists,
   ///   ``KeychainError/Code/damaged`` if the vault is not intact, ``KeychainError/Code/locked`` or
   ///   ``KeychainError/Code/incorrectSecret`` if its items cannot be read,
@@ -30,25 +29,19 @@ extension Vault {
   ) throws(KeychainError) -> ExportReport {
     try translated(NewFile.requireAbsent(path))
     let key = try newExportKey(passphrase, queries)
-    // It is encrypted, and a memory stick may have no modes.
+    // The export is encrypted, and a memory stick may have no modes.
     let file = try translated(NewFile(path, openTo: PrivateFile.everybody))
     let report = try export(to: file.descriptor, key, queries, progress)
     do throws(FileError) { try file.publish() } catch { throw KeychainError(error) }
     return report
   }
 
-  /// Writes the credentials to a descriptor, such as a pipe, as
+  /// Writes the credentials to an open descriptor, such as a pipe, as
   /// ``export(to:passphrase:matching:progress:)`` writes them to a file.
   ///
   /// The export is complete before any of it is written to the descriptor, so a slow reader blocks
-  /// nobody.
+  /// nobody. The descriptor stays open.
   ///
-  /// - Parameters:
-  ///   - descriptor: An open descriptor. It stays open.
-  ///   - passphrase: The passphrase of the export, not empty.
-  ///   - queries: What to export: items that match one of these; `nil` for everything.
-  ///   - progress: Called from time to time with the progress of the work.
-  /// - Returns: What the export contains.
   /// - Throws: As ``export(to:passphrase:matching:progress:)``. If writing fails, a part of the
   ///   export may have been written; no import accepts a part.
   @discardableResult
@@ -70,7 +63,7 @@ extension Vault {
     return try translated(SpoolFile(in: TrustedPath(resolving: folder).path))
   }
 
-  /// Hashes the passphrase, after checking that there is a vault and that it can be read.
+  /// Hashes the passphrase, after checking that there is a readable vault.
   private func newExportKey(
     _ passphrase: borrowing SecretBytes, _ queries: [CredentialQuery]?
   ) throws(KeychainError) -> ExportKey {
@@ -107,7 +100,7 @@ extension Vault {
     return report
   }
 
-  /// Writes everything and verifies the vault, opening each item once for both.
+  /// Writes everything and verifies the vault; both use the same opening of each item.
   private static func write(
     _ report: ExportReport, _ queries: [CredentialQuery]?, _ verification: VaultVerification,
     _ writer: ExportWriter
@@ -131,8 +124,10 @@ extension Vault {
     try writer.finish()
   }
 
-  /// Returns the number of items that match, or may match, one of several searches, by accessibility; if
-  /// no key of this device is at hand, this may ask for what unlocks the vault.
+  /// Returns, by accessibility, the number of items that match, or may match, one of several
+  /// searches.
+  ///
+  /// If no key of this device is available, this may ask for a secret that unlocks the vault.
   package func itemCounts(
     matching queries: [CredentialQuery]?
   ) throws(KeychainError) -> [Accessibility: Int] {
@@ -143,8 +138,10 @@ extension Vault {
 }
 
 extension VaultContents {
-  /// Returns the number of items that match one of several searches, or may match because they are locked,
-  /// damaged, or bound to another device, by accessibility; those on damaged pages don't count.
+  /// Returns, by accessibility, the number of items that match one of several searches, or may
+  /// match because they are locked, damaged, or bound to another device.
+  ///
+  /// Those on damaged pages don't count.
   fileprivate func itemCounts(
     matching queries: [CredentialQuery]?, _ sealing: ItemSealing
   ) throws(KeychainError) -> [Accessibility: Int] {
@@ -167,13 +164,13 @@ extension VaultContents {
 }
 
 extension [Accessibility: Int] {
-  /// The requirement that must be met to export the items that may leave the machine.
+  /// The unlock state needed to export the items that may leave the machine.
   package var requirementOfExport: Accessibility.UnlockRequirement {
     keys.filter { !$0.isThisDeviceOnly }.map(\.unlockRequirement).max() ?? .nothing
   }
 }
 
-/// What an export contains.
+/// The contents of an export.
 public struct ExportReport: Hashable, Sendable {
   /// The number of items.
   public var itemCount: Int
@@ -182,9 +179,9 @@ public struct ExportReport: Hashable, Sendable {
   public var leftOutCount: Int
 }
 
-/// Writes the content of an export, chunk by chunk, so that it needs memory only for one.
+/// Writes the content of an export by chunks, so that it needs memory for only one.
 final class ExportWriter {
-  /// The number of bytes of content in each chunk except the last.
+  /// The number of content bytes in each chunk except the last.
   static let chunkCount = 65536
 
   private let output: FileDescriptor
@@ -195,8 +192,8 @@ final class ExportWriter {
   /// Writes everything before the first chunk.
   init(_ key: borrowing ExportKey, to output: FileDescriptor) throws(KeychainError) {
     self.output = output
-    sealer = try translated(secrets: SecretStream.Sealer(key: key.key))
-    pending = try translated(secrets: SecretBuffer())
+    sealer = try SecretStream.Sealer(key: key.key)
+    pending = try SecretBuffer()
     additionalData = key.beginning + sealer.header
     try write(additionalData)
   }
@@ -226,16 +223,16 @@ final class ExportWriter {
     try item.secret.withBytes { bytes throws(KeychainError) in try append(bytes) }
   }
 
-  /// Ends the content, which is incomplete without.
+  /// Ends the content, without which it is incomplete.
   func finish() throws(KeychainError) { try seal(.final) }
 
   private func append(_ bytes: RawSpan) throws(KeychainError) {
     var offset = 0
     while offset < bytes.byteCount {
-      // Sealed only when more follows, because the last chunk may be full.
+      // Sealed only if more follows, because the last chunk may be full.
       if pending.count == Self.chunkCount { try seal(.message) }
       let end = min(bytes.byteCount, offset + Self.chunkCount - pending.count)
-      try translated(secrets: pending.append(bytes.extracting(offset..<end)))
+      try pending.append(bytes.extracting(offset..<end))
       offset = end
     }
   }

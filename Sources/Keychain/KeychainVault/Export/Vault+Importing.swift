@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
-public import KeychainCredentials
+internal import KeychainCredentials
 public import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesSystem
@@ -9,24 +9,21 @@ internal import SystemPackage
 extension Vault {
   /// Imports the credentials of an export, creating the vault if there is none.
   ///
-  /// Imports all of them in one step, or none: nothing is changed before the whole export has been
-  /// read. Existing credentials are left unchanged unless `overwriting` is `true`. Dates are those
-  /// of the export. Whoever knows the passphrase of the export is trusted. While the import writes,
-  /// other programs can read the vault, and must wait to write.
+  /// It imports all of them in one step, or none: nothing is changed before the whole export has
+  /// been read. Existing credentials stay unless `overwriting` is `true`. Dates are those of the
+  /// export. Everybody who knows its passphrase is trusted. While the import writes, other
+  /// programs can read the vault, but must wait to write.
   ///
   /// - Parameters:
-  ///   - path: The export.
-  ///   - passphrase: Its passphrase.
   ///   - overwriting: Whether to replace existing credentials that differ.
   ///   - isDryRun: Whether to change nothing and only return the report.
   ///   - progress: Called from time to time with the progress of the work.
-  /// - Returns: What was imported, and what differs.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/foreign`` if the file is not an export,
   ///   ``KeychainError/Code/incorrectSecret`` if the passphrase is wrong,
   ///   ``KeychainError/Code/damaged`` if the export was changed or cut off, or if an existing item
-  ///   is damaged, ``KeychainError/Code/tooLarge`` if items have longer texts than a store takes,
-  ///   ``KeychainError/Code/locked`` if the vault is locked, or
-  ///   ``KeychainError/Code/otherDevice`` if a credential to overwrite is bound to another device.
+  ///   is damaged, ``KeychainError/Code/tooLarge`` if items have longer texts than a store allows,
+  ///   ``KeychainError/Code/locked`` if the vault is locked, or ``KeychainError/Code/otherDevice``
+  ///   if a credential to overwrite is bound to another device.
   @discardableResult
   public func importItems(
     from path: String, passphrase: borrowing SecretBytes, overwriting: Bool = false,
@@ -43,16 +40,11 @@ extension Vault {
       isDryRun: isDryRun, progress)
   }
 
-  /// Imports the credentials of an export from a descriptor, such as a pipe, as
+  /// Imports the credentials of an export from an open descriptor, such as a pipe, as
   /// ``importItems(from:passphrase:overwriting:isDryRun:progress:)`` does from a file.
   ///
-  /// - Parameters:
-  ///   - descriptor: An open descriptor, read from its current position. It stays open.
-  ///   - passphrase: The passphrase of the export.
-  ///   - overwriting: Whether to replace existing credentials that differ.
-  ///   - isDryRun: Whether to change nothing and only return the report.
-  ///   - progress: Called from time to time with the progress of the work.
-  /// - Returns: What was imported, and what differs.
+  /// The descriptor is read from its current position, and stays open.
+  ///
   /// - Throws: As ``importItems(from:passphrase:overwriting:isDryRun:progress:)``.
   @discardableResult
   public func importItems(
@@ -65,7 +57,8 @@ extension Vault {
       passphrase, overwriting: overwriting, isDryRun: isDryRun, progress)
   }
 
-  /// Fails if a file, but for a pipe, is not an export, so that nobody is asked for its passphrase.
+  /// Fails if a file that is not a pipe is not an export, so that nobody is asked for its
+  /// passphrase.
   package static func requireExport(_ descriptor: Int32, name: String) throws(KeychainError) {
     var bytes = [UInt8](repeating: 0, count: ExportHead.count)
     let count = unsafe pread(descriptor, &bytes, bytes.count, lseek(descriptor, 0, SEEK_CUR))
@@ -74,7 +67,7 @@ extension Vault {
     _ = try ExportHead(Array(bytes.prefix(count)))
   }
 
-  /// Imports from a descriptor with this name in errors.
+  /// Imports from a descriptor, which errors call `name`.
   @discardableResult
   package func importItems(
     from descriptor: Int32, name: String, _ passphrase: borrowing SecretBytes,
@@ -105,7 +98,7 @@ extension Vault {
     return ExportFile(input: input, key: key)
   }
 
-  /// Returns what an import would do.
+  /// Returns what an import would change.
   private func rehearse(
     _ export: borrowing ExportFile, _ survey: ExportFile.Survey, _ course: ImportCourse
   ) throws(KeychainError) -> ImportReport {
@@ -128,7 +121,6 @@ extension Vault {
     }
   }
 
-  /// Puts the items of an export into the vault.
   private func take(
     _ export: borrowing ExportFile, _ survey: ExportFile.Survey, _ course: ImportCourse
   ) throws(KeychainError) -> ImportReport {
@@ -165,7 +157,7 @@ extension Vault {
 }
 
 extension KeychainError {
-  /// The error if, for example, the program before a pipe failed.
+  /// The error for empty input, for example because the program before a pipe failed.
   fileprivate static func emptyExport(_ name: String) -> Self {
     Self(
       .foreign, "\(name) is empty, so it is not an export",
@@ -173,7 +165,7 @@ extension KeychainError {
   }
 }
 
-/// What an import did, or would do.
+/// The result of an import, or of a dry run.
 public struct ImportReport: Hashable, Sendable {
   /// The number of new items.
   public var addedCount = 0
@@ -181,9 +173,8 @@ public struct ImportReport: Hashable, Sendable {
   /// The number of items that the vault already has, equal in every detail.
   public var unchangedCount = 0
 
-  /// The items that the vault has with other contents.
-  ///
-  /// They were overwritten if that was requested, and otherwise left unchanged.
+  /// The items that the vault has with other contents; they were overwritten only if that was
+  /// requested.
   public var differing: [CredentialIdentity] = []
 
   /// Whether the differing items were overwritten.
@@ -193,7 +184,7 @@ public struct ImportReport: Hashable, Sendable {
   public var leftOutCount = 0
 }
 
-/// What the vault has for an item of an export.
+/// The vault's item for an item of an export.
 enum ItemComparison {
   /// The vault has no item with this identity.
   case nothing
@@ -229,7 +220,7 @@ extension ItemSealing {
 }
 
 extension VaultWriter {
-  /// Seals an exported item with its dates, in place of the one that the vault has.
+  /// Seals an exported item with its dates, in place of the vault's item.
   mutating func put(_ item: borrowing OpenedItem, replacing old: VaultItem?) throws(KeychainError) {
     var credential = item.credential
     if let old, sealing.isOfOtherDevice(old.entry) { throw .otherDevice("\(credential.identity)") }
@@ -238,7 +229,7 @@ extension VaultWriter {
   }
 }
 
-/// The progress of an import, with the outcome of the items so far.
+/// The progress of an import, with the counts of the items so far.
 struct ImportCourse {
   private(set) var report: ImportReport
   private(set) var added: [CredentialIdentity] = []

@@ -16,20 +16,19 @@ enum SecretFile {
     do throws(Errno) {
       let descriptor = try PrivateFile.open(path)
       defer { try? descriptor.close() }
-      do throws(SecretsError) {
+      do throws(KeychainError) {
         return try SecretBytes.reading(
           fileDescriptor: descriptor.rawValue, limit: limit,
           awaiting: Deadline(after: timeout).awaitInput)
-      } catch { throw error.code == .outOfMemory ? .noMemory : Errno(rawValue: error.systemError) }
+      } catch { throw Errno(rawValue: error.systemError ?? ENOMEM) }
     } catch {
       if error == .timedOut { throw KeychainError(FileError(.endless, path)) }
       throw .system(error, "read", path)
     }
   }
 
-  /// Reads a passphrase or key file that the user named, which may belong to root.
-  ///
-  /// `name` is how errors name the source.
+  /// Reads a passphrase or key file that the user named, and which may belong to root; errors call
+  /// the source `name`.
   static func named(
     _ path: String, name: String, policy: SecretFilePolicy
   ) throws(KeychainError) -> SecretBytes {
@@ -45,7 +44,8 @@ enum SecretFile {
       onFile(described, "read", Stat(FilePath(resolved.path), followTargetSymlink: false)))
     let forbidden = try readers(of: resolved, policy).forbiddenBits
     do throws(FileError) {
-      // Then only the user and root can replace it before it is opened: the folders above were checked.
+      // Only the user and root can replace the file before it is opened: the folders above were
+      // checked.
       try PrivateFile.check(stat, resolved.path, ownerMayBeRoot: true, forbidden: forbidden)
     } catch { throw KeychainError(ofSecretFile: error) }
     let contents = try contents(of: resolved.path, limit: passphraseLimit, within: policy.timeout)
@@ -53,11 +53,12 @@ enum SecretFile {
     return contents
   }
 
-  /// Refuses the text of an identity or a recovery code in the place of its file's path, which errors show.
+  /// Refuses the text of an identity or a recovery code in place of a path, because errors show
+  /// paths.
   fileprivate static func requireNoSecret(
     asNameOf path: String, given name: String
   ) throws(KeychainError) {
-    // The whole text of a file may be there.
+    // The path may contain the whole text of a file.
     let words = path.split(whereSeparator: \.isWhitespace)
     guard
       isRecoveryCode(path[...])
@@ -80,14 +81,14 @@ enum SecretFile {
     KeychainError(.tooLarge, "\(described) has more than 64 KiB")
   }
 
-  /// Makes a file durable that the user named, before the vault depends on it.
+  /// Makes a file that the user named durable, before the vault depends on it.
   static func sync(_ path: String) throws(KeychainError) {
     guard DescriptorPath.number(path) == nil else { return }
     try translated(PrivateFile.sync(TrustedPath(resolving: path).path))
   }
 
-  /// Returns who may read the file: in and below the folder of the system's credentials, where Kubernetes
-  /// puts links to a folder of the same volume, the system sets group permissions.
+  /// Returns who may read the file; in and below the folder of the system's credentials, where
+  /// Kubernetes puts links to a folder of the same volume, the system sets group permissions.
   fileprivate static func readers(
     of file: TrustedPath, _ policy: SecretFilePolicy
   ) throws(KeychainError) -> SecretFileReaders {
@@ -97,16 +98,16 @@ enum SecretFile {
     return isInside ? .group : .owner
   }
 
-  /// Returns how errors name a file and its source.
+  /// Returns the name of a file and its source for errors.
   static func describe(_ path: String, _ source: String) -> String {
     path == source ? path : "\(path), named by \(source)"
   }
 }
 
-/// Secrets from pipes that this process inherited, whose text as a link names nothing that could be opened.
+/// Secrets from inherited pipes, whose links in /proc are not paths that can be opened.
 ///
-/// Who made the pipe started this process, or was started by who did. A pipe is read once, and the secret may be
-/// needed again.
+/// The maker of the pipe started this process, or has an ancestor in common with it. A pipe can be
+/// read once, but the secret may be needed again.
 private enum InheritedSecrets {
   private struct Kept {
     let number: Int32
@@ -116,7 +117,8 @@ private enum InheritedSecrets {
 
   private static let kept = PosixMutex<[Kept]>([])
 
-  /// Reads a pipe to its end, or what it had before; `nil` if the descriptor is none.
+  /// Reads a pipe to its end, or returns what was read before; `nil` if the descriptor is not a
+  /// pipe.
   static func contents(
     of number: Int32, _ described: String, within timeout: Duration
   ) throws(KeychainError) -> SecretBytes? {
@@ -137,14 +139,14 @@ private enum InheritedSecrets {
     _ number: Int32, _ described: String, within timeout: Duration
   ) throws(KeychainError) -> SharedSecret {
     let secret: SecretBytes?
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       secret = try SecretBytes.reading(
         fileDescriptor: number, limit: SecretFile.passphraseLimit,
         awaiting: Deadline(after: timeout).awaitInput)
     } catch {
       throw error.systemError == ETIMEDOUT
         ? KeychainError(FileError(.endless, described))
-        : .system(Errno(rawValue: error.systemError), "read", described)
+        : .system(Errno(rawValue: error.systemError ?? ENOMEM), "read", described)
     }
     guard let secret else { throw SecretFile.tooLarge(described) }
     return SharedSecret(secret)
@@ -152,7 +154,7 @@ private enum InheritedSecrets {
 }
 
 extension KeychainError {
-  /// The error of a file with a secret: only for such files, other readers can be allowed.
+  /// Creates the error of a file with a secret; only for these can other readers be allowed.
   fileprivate init(ofSecretFile error: FileError) {
     self.init(error)
     guard case .insecure(.fileOpenToOthers(_, let mode, _)) = error.kind, mode & 0o022 == 0 else {
@@ -169,7 +171,8 @@ extension KeychainError {
       underlying: underlying)
   }
 
-  /// The error of a new file with a secret: only for it, a file system without modes can be accepted.
+  /// Creates the error of a new file with a secret; only for these can a file system without modes
+  /// be accepted.
   package init(ofNewSecretFile error: FileError) {
     self.init(error)
     guard case .insecure(.mediumWithoutModes(let mode)) = error.kind else { return }
@@ -179,16 +182,15 @@ extension KeychainError {
 }
 
 extension EnvironmentVariables {
-  /// Returns the value of a variable that holds a secret, copied once, into guarded memory.
+  /// Returns the value of a variable with a secret, copied once, into guarded memory.
   func secret(_ name: String) throws(KeychainError) -> SecretBytes? {
-    try translated(
-      secrets: withBytes(of: name) { bytes throws(SecretsError) in
-        try SecretBytes(copying: bytes)
-      })
+    try withBytes(of: name) { bytes throws(KeychainError) in
+      try SecretBytes(copying: bytes)
+    }
   }
 }
 
-/// Writes identity files: a reader finds either the old file or all of the new one.
+/// Writes identity files; a reader finds the complete old or new file.
 struct IdentityWriting {
   private let file: TrustedPath
   var path: String { file.path }
@@ -198,8 +200,9 @@ struct IdentityWriting {
     file = try translated(TrustedPath(resolving: path))
   }
 
-  /// Creates a file with a new identity, which `readers` may use if the file system has no modes; fails if
-  /// there is one already.
+  /// Creates a file with a new identity; fails if there is one already.
+  ///
+  /// On a file system without modes, `readers` may use it.
   func create(
     pins: [VaultCheck], readers: SecretFileReaders
   ) throws(KeychainError) -> VaultRecipient {
@@ -218,7 +221,8 @@ struct IdentityWriting {
     return identity.recipient
   }
 
-  /// Makes sure that the file has a pin, if one is given, and removes the pins for which `isDropped` returns `true`.
+  /// Adds a pin to the file if one is given, and removes the pins for which `isDropped` returns
+  /// `true`.
   func pin(
     _ check: VaultCheck?, name: String, policy: SecretFilePolicy,
     dropping isDropped: (VaultCheck) -> Bool
@@ -231,22 +235,20 @@ struct IdentityWriting {
     guard !isThere || old.pins.contains(where: { $0 != check && isDropped($0) }) else { return }
     let lines = try IdentityFile.lines(of: text, name: path)
     let kept = lines.enumerated().filter { index, line in
-      // What follows the last line feed is not a line if it is empty.
+      // Nothing after the last line feed is not a line.
       if index == lines.count - 1, line.isEmpty { return false }
       guard case .pin(let pin) = IdentityFile.content(of: text, line) else { return true }
       return pin != check && !isDropped(pin)
     }
-    let new = try translating { () throws(SecretsError) in
-      var buffer = try SecretBuffer()
-      for (_, line) in kept {
-        try text.withBytes { bytes throws(SecretsError) in
-          try buffer.append(bytes.extracting(line))
-        }
-        try buffer.append("\n")
+    var buffer = try SecretBuffer()
+    for (_, line) in kept {
+      try text.withBytes { bytes throws(KeychainError) in
+        try buffer.append(bytes.extracting(line))
       }
-      if let check { try buffer.append(IdentityFile.pinPrefix + "\(check)\n") }
-      return try buffer.finish()
+      try buffer.append("\n")
     }
+    if let check { try buffer.append(IdentityFile.pinPrefix + "\(check)\n") }
+    let new = try buffer.finish()
     let readers = try SecretFile.readers(of: file, policy)
     do throws(FileError) {
       try PrivateFile.replace(path, openTo: readers.acceptedBits) { descriptor throws(Errno) in
@@ -256,23 +258,23 @@ struct IdentityWriting {
     } catch { throw KeychainError(ofNewSecretFile: error) }
   }
 
-  /// Locks the file that has the name, so that of two changes at once none is lost.
+  /// Locks the file that has the name, so that of two changes at the same time none is lost.
   private func locked() throws(KeychainError) -> FileLock {
     let deadline = Deadline(after: .seconds(10))
     while true {
       let descriptor = try translated(onFile(path, "open", PrivateFile.open(path)))
       let lock = try translated(FileLock(exclusive: descriptor, path, deadline: deadline))
-      // Who held the lock may have given the name to a new file.
+      // The previous holder of the lock may have given the name to a new file.
       if deadline.hasPassed || (try? Stat(lock.descriptor))?.identity == FileIdentity(path) {
         return lock
       }
     }
   }
 
-  /// Opens a new file to those who may read the one that it replaces.
+  /// Opens a new file to the readers of the one that it replaces.
   private func keepReaders(of new: FileDescriptor) throws(Errno) {
     let (old, made) = (try Stat(FilePath(path), followTargetSymlink: false), try Stat(new))
-    // A file system without modes keeps its own.
+    // A file system without modes keeps its own mode.
     guard old.permissions != made.permissions, old.permissions.rawValue & 0o077 != 0 else { return }
     // Another group must not get the permissions of the old one.
     let keepsGroup = fchown(new.rawValue, .max, old.groupID.rawValue) == 0
@@ -283,15 +285,13 @@ struct IdentityWriting {
   private static func text(
     _ identity: borrowing VaultIdentity, _ pins: [VaultCheck]
   ) throws(KeychainError) -> SecretBytes {
-    try translating { () throws(SecretsError) in
-      var buffer = try SecretBuffer()
-      try buffer.append("# Whoever has this file opens the vaults of the recipient\n")
-      try buffer.append("# \(identity.recipient)\n")
-      try buffer.append("# fingerprint \(identity.recipient.fingerprint)\n")
-      try identity.text().withBytes { bytes throws(SecretsError) in try buffer.append(bytes) }
-      try buffer.append("\n")
-      for pin in pins { try buffer.append(IdentityFile.pinPrefix + "\(pin)\n") }
-      return try buffer.finish()
-    }
+    var buffer = try SecretBuffer()
+    try buffer.append("# Whoever has this file opens the vaults of the recipient\n")
+    try buffer.append("# \(identity.recipient)\n")
+    try buffer.append("# fingerprint \(identity.recipient.fingerprint)\n")
+    try buffer.append(identity.text())
+    try buffer.append("\n")
+    for pin in pins { try buffer.append(IdentityFile.pinPrefix + "\(pin)\n") }
+    return try buffer.finish()
   }
 }

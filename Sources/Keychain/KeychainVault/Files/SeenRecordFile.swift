@@ -11,7 +11,7 @@ struct SeenRecordFile: Sendable {
   let name: String
   let vaultPath: String
 
-  /// Whether it is the record of a former name: one that is missing stays missing.
+  /// Whether it is the record of a former name; if it is missing, it is not created.
   let isFormer: Bool
 
   private let folder: KnownFolder
@@ -26,7 +26,8 @@ struct SeenRecordFile: Sendable {
     var record: SeenRecord? { if case .record(let record) = self { record } else { nil } }
   }
 
-  /// The record of a path, or that of `formerPath` for a vault that has another path now.
+  /// Creates the record of a path, or that of `formerPath` for a vault whose path is now another
+  /// one.
   init(folder: String, vaultPath: String, formerPath: String? = nil) throws(KeychainError) {
     folderPath = folder
     self.folder = KnownFolder(folder)
@@ -36,27 +37,29 @@ struct SeenRecordFile: Sendable {
     path = folder + "/" + name
   }
 
-  /// Reads the record; fails if it cannot be known what it holds, or whether there is one: it is not missing then.
+  /// Reads the record; it fails if the contents or the existence are unknown: the record is not
+  /// missing then.
   func read() throws(KeychainError) -> Content {
     let descriptor: FileDescriptor
     do throws(Errno) {
-      // Doesn't block if there is a pipe in its place; nothing is read from that.
+      // If there is a pipe in its place, opening doesn't block, and nothing is read from it.
       descriptor = try PrivateFile.open(path, flags: O_NONBLOCK)
     } catch {
       switch error {
       case .noSuchFileOrDirectory, .notDirectory: return .none
       case .tooManySymbolicLinkLevels, .noSuchAddressOrDevice: return .unreadable
       default:
-        // Without free descriptors, a program goes on with what it has read, if that is still there.
+        // Without free descriptors, a program continues with the record that it has read, if it is
+        // unchanged.
         if let record = last.record(of: FileStamp(path)) { return .record(record) }
         if isMissing { return .none }
         throw .system(error, "read", path)
       }
     }
     defer { try? descriptor.close() }
-    // The record has its own checksum, so the lock is needed only while it is being written.
+    // The record has a checksum, so the lock is only needed while somebody writes it.
     if let record = try contents(descriptor) { return .record(record) }
-    // Writers hold the lock for microseconds. If it cannot be taken, the record is read without it.
+    // Writers hold the lock for microseconds. If it isn't free, the record is read without it.
     _ = try? FileLock.lock(descriptor, .shared, Deadline(after: .milliseconds(200)))
     guard let record = try contents(descriptor) else { return .unreadable }
     return .record(record)
@@ -69,8 +72,8 @@ struct SeenRecordFile: Sendable {
     } catch { return error == .noSuchFileOrDirectory }
   }
 
-  /// Raises the record to a newer one of the same vault and administration key, or of one to which
-  /// successions were followed from the record `followed`; others are left unchanged.
+  /// Raises the record to a newer one of the same vault and administration key, or of a key to
+  /// which valid successions led from the record `followed`; leaves other records unchanged.
   func raise(to new: SeenRecord, following followed: SeenRecord? = nil) throws(KeychainError) {
     try change(synced: false) { old in
       guard var old else { return new }
@@ -79,7 +82,7 @@ struct SeenRecordFile: Sendable {
     }
   }
 
-  /// Replaces the record, durably; it is never lowered, except from one that a person has discarded.
+  /// Replaces the record durably; it is never lowered, except from one that a person has discarded.
   func replace(by record: SeenRecord, lettingGo known: SeenRecord? = nil) throws(KeychainError) {
     try change(synced: true) { old in
       guard let old, old != known, old.id == record.id,
@@ -91,7 +94,7 @@ struct SeenRecordFile: Sendable {
     }
   }
 
-  /// Writes what `body` returns for the record, which is `nil` if it is missing or damaged.
+  /// Writes the result of `body` for the record, which is `nil` if it is missing or damaged.
   private func change(synced: Bool, _ body: (SeenRecord?) -> SeenRecord?) throws(KeychainError) {
     if let lock = try existing() { return try write(body, to: lock, synced: synced) }
     guard !isFormer, let new = body(nil) else { return }
@@ -117,28 +120,28 @@ struct SeenRecordFile: Sendable {
     guard let new = body(old), new != old else { return }
     do throws(Errno) {
       try Self.write(new, to: lock.descriptor)
-      // A damaged record may be longer, and nothing says that it lies on the disk.
+      // A damaged record may be longer, and may not be on the disk.
       guard old != nil || ftruncate(lock.descriptor.rawValue, off_t(SeenRecord.count)) == 0,
         !(synced || old == nil) || fsync(lock.descriptor.rawValue) == 0
       else { throw .current }
     } catch { throw .system(error, "write", path) }
   }
 
-  /// Creates the record whole or not at all; `false` if another process was faster.
+  /// Creates the record completely or not at all; `false` if another process was faster.
   private func make(_ record: SeenRecord) throws(FileError) -> Bool {
-    // It holds no secret.
+    // The record is not secret.
     try PrivateFile.createIfAbsent(path, openTo: PrivateFile.everybody) {
       descriptor throws(Errno) in
       try Self.write(record, to: descriptor)
     }
   }
 
-  /// Writes a record in place: it lies within one sector, so it is never half written.
+  /// Writes a record in place; it lies within one sector, so it is never half written.
   private static func write(_ record: SeenRecord, to descriptor: FileDescriptor) throws(Errno) {
     try DescriptorIO.write(record.encoded, to: descriptor, at: 0)
   }
 
-  /// Returns `nil` if the record is damaged, or something else is in its place.
+  /// Returns the record; `nil` if it is damaged, or if something else is in its place.
   private func contents(_ descriptor: FileDescriptor) throws(KeychainError) -> SeenRecord? {
     do throws(Errno) {
       let stamp = FileStamp(try Stat(descriptor))
@@ -153,15 +156,16 @@ struct SeenRecordFile: Sendable {
   }
 }
 
-/// What this user has seen at a vault's path: a record for the real path, and one for each path on the way that a
-/// symbolic link has taken; then those of the default vault's former paths.
+/// What this user has seen at a vault's path: a record for the real path, one for each path on the
+/// way that a symbolic link has replaced, and then those of the default vault's former paths.
 ///
-/// What was seen counts for every name that leads to it: a link in a vault's place, or one that leads elsewhere than
-/// before, voids nothing. A record of a former path is raised with the others as long as it exists:
-/// a program that knows only the former name makes no empty vault there. To remove one record helps
-/// nobody, since each of them is enough to refuse an older vault.
+/// What was seen counts for every name that leads to it. So a link in a vault's place, or one that
+/// now leads elsewhere, invalidates nothing. The record of a former path is raised with the others
+/// as long as it exists, so that a program that knows only the former name does not create an empty
+/// vault there. Removing one record does not help an attacker: any of them is enough to refuse an
+/// older vault.
 struct SeenRecords: Sendable {
-  /// That of the real path first.
+  /// The records, beginning with that of the real path.
   let files: [SeenRecordFile]
 
   init(
@@ -185,8 +189,8 @@ struct SeenRecords: Sendable {
     self.files = files + former.filter { file in !files.contains { $0.name == file.name } }
   }
 
-  /// The records of a path, whose contents others may be able to change: by forgetting the keys that they name, at worst
-  /// another vault of the user is locked.
+  /// Returns the records of a path that others may be able to change; they are used to forget the
+  /// keys that they name: at worst, another vault of the user is locked.
   static func withoutTrust(
     stateFolder: String, vaultPath: String, formerPath: String?
   ) throws(KeychainError) -> SeenRecords {
@@ -198,10 +202,9 @@ struct SeenRecords: Sendable {
       paths: translated(TrustedPath.pastAndPresent(vaultPath)), formerPaths: former ?? [])
   }
 
-  /// The path of the record of the real path.
   var path: String { files.first?.path ?? "" }
 
-  /// What the paths are called in the unlock cache.
+  /// The names of the paths in the unlock cache.
   var names: [String] { files.filter { !$0.isFormer }.map(\.name) }
 
   func read() throws(KeychainError) -> Seen {
@@ -210,7 +213,7 @@ struct SeenRecords: Sendable {
       paths: files.map(\.vaultPath))
   }
 
-  /// Whether every record that must be there is at least as new as `new`.
+  /// Whether every required record is at least as new as `new`.
   func have(_ new: SeenRecord, _ seen: Seen) -> Bool {
     zip(files, seen.contents).allSatisfy { file, content in
       guard var known = content.record else { return file.isFormer && content == .none }
@@ -218,33 +221,33 @@ struct SeenRecords: Sendable {
     }
   }
 
-  /// Raises each record, as ``SeenRecordFile/raise(to:following:)``, and makes those that are missing.
+  /// Raises each record as ``SeenRecordFile/raise(to:following:)`` does, and creates missing ones.
   func raise(to new: SeenRecord, following seen: Seen) throws(KeychainError) {
     for (file, old) in zip(files, seen.contents) {
       try file.raise(to: new, following: old.record)
     }
   }
 
-  /// Replaces each record, durably; none is lowered, except from one of `known`, which a person has discarded.
+  /// Replaces each record durably.
+  ///
+  /// None is lowered, except from one of `known`, which a person has discarded.
   func replace(by record: SeenRecord, lettingGo known: Seen? = nil) throws(KeychainError) {
     for (index, file) in files.enumerated() {
       try file.replace(by: record, lettingGo: known?.contents[index].record)
     }
   }
 
-  /// Replaces each record by what a person accepted, which changes nothing else: where it can't be made durable, it may
-  /// count all the same.
+  /// Replaces each record by what a person accepted, and changes nothing else; if it can't be made
+  /// durable, it may still count.
   func replaceAlone(by record: SeenRecord, lettingGo known: Seen) throws(KeychainError) {
     do throws(KeychainError) { try replace(by: record, lettingGo: known) } catch {
       guard error.code == .inputOutput else { throw error }
       throw .outcomeUnknown(
-        ofChanging: "the record of what was seen", underlying: error.underlying)
+        ofChanging: "the seen record", underlying: error.underlying)
     }
   }
 
-  /// Replaces, durably, the records that `change` changes.
-  ///
-  /// - Returns: Whether there were any.
+  /// Replaces durably the records that `change` changes; `false` if there were none.
   @discardableResult
   func change(
     _ seen: Seen, _ change: (inout SeenRecord) throws(KeychainError) -> Void
@@ -262,21 +265,21 @@ struct SeenRecords: Sendable {
   }
 }
 
-/// What the records of a vault's path hold.
+/// The contents of the records of a vault's path.
 struct Seen: Hashable, Sendable {
-  /// In the order of ``SeenRecords/files``.
+  /// The contents in the order of ``SeenRecords/files``.
   var contents: [SeenRecordFile.Content]
 
-  /// The path of the vault whose record each is: errors name the one that was seen.
+  /// The path of each record's vault: errors name the one that was seen.
   let paths: [String]
 
-  /// The path at which something was seen; `nil` if nothing ever was.
+  /// The path at which something was seen; `nil` if nothing was.
   var pathWithRecord: String? { zip(paths, contents).first { $0.1 != .none }?.0 }
   var isNone: Bool { pathWithRecord == nil }
   var isUnreadable: Bool { contents.contains(.unreadable) }
   var records: [SeenRecord] { contents.compactMap(\.record) }
 
-  /// What was seen of a vault, by all records together; `nil` if nothing was.
+  /// Returns what all records together have seen of a vault; `nil` if they have seen nothing.
   func record(of vault: VaultID) -> SeenRecord? {
     let records = records.filter { $0.id == vault }
     return records.dropFirst().reduce(into: records.first) { all, record in
@@ -285,7 +288,7 @@ struct Seen: Hashable, Sendable {
   }
 }
 
-/// What the file held when it was read last, so that the same bytes are decoded once.
+/// The record as it was last read, so that the same bytes are decoded once.
 private final class LastRecord: Sendable {
   private let last = PosixMutex<(bytes: Data, record: SeenRecord, stamp: FileStamp)?>(nil)
 
@@ -300,7 +303,7 @@ private final class LastRecord: Sendable {
     return record
   }
 
-  /// The record, if the file has not changed since.
+  /// Returns the record if the file has not changed since.
   func record(of stamp: FileStamp?) -> SeenRecord? {
     guard let known = last.withLock({ $0 }), known.stamp == stamp else { return nil }
     return known.record

@@ -6,14 +6,14 @@ internal import KeychainVaultFormat
 package import PrephirencesSystem
 internal import SystemPackage
 
-/// The folder in which this machine keeps what belongs to no single vault: the device secret, which is
-/// read once, as it is never locked, and locks and records.
+/// The folder for what belongs to this machine but to no single vault: the device secret, locks and
+/// records; the device secret is never locked, so it is read once.
 package final class StateFolder: Sendable {
   private let locations: Locations
   private let resolved = PosixMutex<String?>(nil)
   private let secret = PosixMutex<DeviceSecret?>(nil)
 
-  /// Creates a handle; nothing is read or created before its first use.
+  /// Creates a handle without reading or creating anything.
   package init(environment: EnvironmentVariables) {
     locations = Locations(environment: environment)
   }
@@ -36,8 +36,8 @@ package final class StateFolder: Sendable {
     return try path()
   }
 
-  /// Returns 32 hexadecimal digits, a hash that nobody can verify without the device secret; `nil` if
-  /// there is none.
+  /// Returns a hash of 32 hexadecimal digits that nobody can verify without the device secret;
+  /// `nil` if there is no device secret.
   package func tag(
     _ label: String, of fields: [[UInt8]], makingDeviceSecret makesDeviceSecret: Bool = false
   ) throws(KeychainError) -> String? {
@@ -49,10 +49,10 @@ package final class StateFolder: Sendable {
 
   package func hasDeviceSecret() throws(KeychainError) -> Bool { try findSecret() != nil }
 
-  /// The path of the device secret, if there is a place for it.
+  /// The path of the device secret, if a folder is known for it.
   var pathOfSecret: String? { try? secretFile().path }
 
-  /// `nil` if this machine has none.
+  /// Returns the device secret; `nil` if this machine has none.
   func findSecret() throws(KeychainError) -> DeviceSecret? {
     if let known = secret.withLock({ $0 }) { return known }
     let found = try secretFile().read()
@@ -97,14 +97,15 @@ struct DeviceSecretFile: Sendable {
     return DeviceSecret(secret)
   }
 
-  /// Reads the secret, and creates it first if there is none: whole or not at all, and durably.
+  /// Reads the secret; if there is none, it is first created, completely or not at all, and
+  /// durably.
   func readOrCreate() throws(KeychainError) -> DeviceSecret {
     if let secret = try read() {
-      // Its maker may not have come so far, and what is written next needs it.
+      // Its creator may not have synced it yet, and the next write needs it.
       try translated(PrivateFile.sync(path))
       return secret
     }
-    let new = try translated(secrets: SecretBytes.random(count: Self.count))
+    let new = try SecretBytes.random(count: Self.count)
     try translated(PrivateFile.makeFolder(folder.path))
     // If another process was faster, its secret counts.
     _ = try translated(
@@ -117,7 +118,7 @@ struct DeviceSecretFile: Sendable {
   }
 }
 
-/// The places of the vault and of its other files, also for processes without a home.
+/// The paths of the vault and of its other files, also for processes without a home.
 struct Locations: Sendable {
   private let environment: EnvironmentVariables
   private let folders: UserFolders
@@ -127,13 +128,13 @@ struct Locations: Sendable {
     folders = UserFolders("keychain", environment: environment)
   }
 
-  /// Whether a variable names the place of the vault; otherwise it follows from the home folder.
+  /// Whether a variable names the place of the vault, instead of the home folder.
   var namesVault: Bool { environment.isSet("KEYCHAIN_VAULT") || folders.namesData }
 
-  /// Whether a variable names the place of the state; otherwise it follows from the home folder.
+  /// Whether a variable names the place of the state, instead of the home folder.
   var namesState: Bool { folders.namesState }
 
-  /// Returns the path of the vault if none is named.
+  /// Returns the path of the vault if none is given.
   func defaultVaultPath() throws(KeychainError) -> String {
     if let path = try Self.place(environment.value("KEYCHAIN_VAULT")) { return path }
     return try Self.place(folders.data()) + "/vault"
@@ -150,7 +151,7 @@ struct Locations: Sendable {
   /// Returns the folder of the device secret and the seen records.
   func stateFolder() throws(KeychainError) -> String { try Self.place(folders.state()) }
 
-  /// Returns the folder of the user's configuration: identities.
+  /// Returns the folder of the user's configuration, which has the identities.
   func configurationFolder() throws(KeychainError) -> String {
     try Self.place(folders.configuration())
   }

@@ -5,7 +5,7 @@ internal import KeychainSecrets
 public import KeychainVaultFormat
 internal import PrephirencesSystem
 
-/// What an identity file shows without its secret.
+/// An identity file without its secret.
 public struct IdentityDescription: Hashable, Sendable {
   /// The path of the file.
   public let path: String
@@ -18,9 +18,8 @@ public struct IdentityDescription: Hashable, Sendable {
 }
 
 extension Vault {
-  /// Returns the default place of the user's identity: `$XDG_CONFIG_HOME/keychain/identity`.
+  /// Returns the default path of the user's identity: `$XDG_CONFIG_HOME/keychain/identity`.
   ///
-  /// - Returns: The path, whether or not the file exists.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if no home folder is known.
   public func defaultIdentityPath() throws(KeychainError) -> String {
     try Locations(environment: configuration.environment).configurationFolder() + "/identity"
@@ -31,23 +30,20 @@ extension Vault {
   /// If this vault exists and was unlocked here before, the identity is pinned to it.
   ///
   /// - Parameter path: The path of the file, which must not exist.
-  /// - Returns: What the file contains, without its secret.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if the file exists,
   ///   ``KeychainError/Code/insecurePermissions`` if others could replace it, or
   ///   ``KeychainError/Code/inputOutput``.
   public func createIdentity(at path: String) throws(KeychainError) -> IdentityDescription {
     let file = try IdentityWriting(path)
-    // An identity is useful without any vault, so problems of this vault don't matter.
+    // An identity is useful without a vault, so problems of this vault don't matter.
     let known = try? checkOfVaultHere(firstSight: false)
     let pins = known.map { [$0] } ?? []
     let recipient = try file.create(pins: pins, readers: secretFileReaders())
     return IdentityDescription(path: file.path, recipient: recipient, pins: pins)
   }
 
-  /// Reads what an identity file shows without its secret.
+  /// Reads an identity file, and returns it without its secret.
   ///
-  /// - Parameter path: The path of the file.
-  /// - Returns: What the file contains, without its secret.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` if it is not an
   ///   identity file, ``KeychainError/Code/unsupportedFormat`` if it has a line of a newer release,
   ///   ``KeychainError/Code/insecurePermissions`` if it is open to others, or
@@ -57,21 +53,19 @@ extension Vault {
     return IdentityDescription(path: path, recipient: file.identity.recipient, pins: file.pins)
   }
 
-  /// Pins an identity to a vault.
+  /// Pins an identity to a vault, so that it opens only vaults to which it is pinned; returns the
+  /// file without its secret.
   ///
-  /// It then opens only vaults to which it is pinned.
-  ///
-  /// A person who names a check has compared it. So if it is the one of this vault, a new
+  /// A person who gives a check has compared it. So if it is the check of this vault, a new
   /// administration key of the vault that was seen here is trusted from then on.
   ///
   /// - Parameters:
-  ///   - path: The path of the identity file. Everything else in it stays unchanged.
+  ///   - path: The path of the identity file. Everything else in it stays.
   ///   - check: The check of the vault; `nil` for the check of this vault.
   ///   - replacing: Whether to remove all other pins.
-  /// - Returns: What the file contains now, without its secret.
   /// - Throws: As ``identity(at:)``; without `check`, ``KeychainError`` with
-  ///   ``KeychainError/Code/noStore`` if there is no vault, or ``KeychainError/Code/rolledBack`` if it is not
-  ///   the one that was seen here before.
+  ///   ``KeychainError/Code/noStore`` if there is no vault, or ``KeychainError/Code/rolledBack`` if
+  ///   it is not the one that was seen here before.
   @discardableResult
   public func pinIdentity(
     at path: String, to check: VaultCheck? = nil, replacing: Bool = false
@@ -81,12 +75,13 @@ extension Vault {
     let file = try IdentityWriting(path)
     try file.pin(
       pin, name: path, policy: configuration.secretFilePolicy, dropping: { _ in replacing })
-    // The pin does not depend on the vault, whose problems show when it is used.
+    // The pin does not depend on the vault, whose problems appear when it is used.
     if check != nil { try? trustAdministrationKey(of: pin) }
     return try identity(at: path)
   }
 
-  /// Returns the check of this vault, which was seen here before unless this may be the first sight.
+  /// Returns the check of this vault, which must have been seen here unless it is trusted on first
+  /// use.
   private func checkOfVaultHere(firstSight: Bool) throws(KeychainError) -> VaultCheck {
     let session = try existingSession()
     let (seen, head) = (session.opened.seen, session.head)
@@ -100,7 +95,8 @@ extension Vault {
     return try head.check()
   }
 
-  /// Lets the seen records trust a key whose check a person compared: not everybody can accept it otherwise.
+  /// Lets the seen records trust a key whose check a person compared: not everybody can accept it
+  /// otherwise.
   private func trustAdministrationKey(of check: VaultCheck) throws(KeychainError) {
     guard let session = try session(), try session.head.check() == check else { return }
     let head = session.head

@@ -5,21 +5,20 @@ internal import KeychainVaultFormat
 internal import PrephirencesSystem
 internal import SystemPackage
 
-/// A new base, but for its items.
+/// A new base, except its items.
 struct NewBase {
-  /// All keys of the new base, with its writer's signing key in a shared vault.
+  /// All keys of the new base; in a shared vault, also the writer's signing key.
   let keys: TierKeys
   var head: HeadParts
   var serial: UInt64
-  /// Signs it, if it is the first one of a list.
+  /// Signs the base if it is the first one of a list.
   var administration: AdministrationKey?
-  /// The commit before it.
   let previous: (n: UInt64, digest: Data)
   let spine: SpineCache.Known
-  /// A page is closed when its entries and metadata would be longer.
+  /// The maximum number of bytes of a page's entries and metadata; a longer page is split.
   let pageLimit: Int
 
-  /// Puts all items, tier by tier, in the order of their ids.
+  /// Puts all items, by tier, in the order of their ids.
   let putItems: (inout BaseWriter) throws(KeychainError) -> Void
 }
 
@@ -36,7 +35,7 @@ extension NewBase {
       putItems: { _ in })
   }
 
-  /// The next base of a vault, with the same list of members, keys and items unless others are given.
+  /// Creates the next base of a vault, by default with the same list of members, keys and items.
   init(
     _ contents: VaultContents, _ keys: TierKeys, bringing members: SignedMembers? = nil,
     puttingItems: ((inout BaseWriter) throws(KeychainError) -> Void)? = nil
@@ -52,7 +51,7 @@ extension NewBase {
       pageLimit: contents.itemCount > 10_000 ? 16384 : 4096, putItems: puttingItems ?? carry)
   }
 
-  /// Writes the file, and reads it as a vault; who gives the file its name makes it durable.
+  /// Writes the file, and reads it as a vault; the caller makes it durable and names it.
   func write(to file: any DiskFile, path: String) throws(KeychainError) -> VaultContents {
     let head = try BaseWriter.write(self, to: file, path: path)
     let made = try VaultContents(
@@ -71,12 +70,12 @@ struct BaseWriter {
   private var buffer = Data()
   private var pages: [[VaultIndex.Page]] = [[], [], []]
 
-  /// The items of the page that is being filled, whose boxes are written already.
+  /// The items of the current page, whose boxes are already written.
   private var items: [SealedItem] = []
   private var itemsCount = 0
   private var boxesPlace = 0
 
-  /// - Returns: the head that was written.
+  /// Writes a base, and returns its head.
   static func write(
     _ new: NewBase, to file: any DiskFile, path: String
   ) throws(KeychainError) -> VaultHead {
@@ -85,7 +84,7 @@ struct BaseWriter {
     return try writer.finish()
   }
 
-  /// Adds an item; those of one tier follow each other, in the order of their ids.
+  /// Adds an item, which must follow the one before in the order of tiers and ids.
   mutating func put(_ item: SealedItem) throws(KeychainError) {
     let count = item.entry.count + 4 + item.metadata.count
     if let first = items.first,
@@ -99,7 +98,7 @@ struct BaseWriter {
     itemsCount += count
   }
 
-  /// Copies a page and its boxes, sealed as they are.
+  /// Copies a page and its boxes without opening them.
   mutating func copy(
     _ page: VaultIndex.Page, _ held: HeldPart, of contents: VaultContents
   ) throws(KeychainError) {
@@ -174,7 +173,7 @@ struct BaseWriter {
 }
 
 extension VaultContents {
-  /// Copies the pages that nothing touched, and makes the others again, without what is shadowed.
+  /// Copies the unchanged pages, and writes the others again without shadowed items.
   fileprivate func carryItems(
     _ keys: TierKeys, into writer: inout BaseWriter
   ) throws(KeychainError) {
@@ -189,7 +188,7 @@ extension VaultContents {
         case .pending(let sealed): try writer.put(sealed)
         case .stored(let part, let number):
           let (metadata, index) = try item.metadata(keys, name: item.name)
-          // A box that is damaged is carried, and stays damaged: its hash says so.
+          // A damaged box is copied too, and stays damaged, because its hash doesn't match.
           let box =
             if let boxes, part === walked.held {
               boxes.dropFirst(part.boxPlaces[number] - part.boxesStart).prefix(item.entry.boxCount)
@@ -203,7 +202,7 @@ extension VaultContents {
     }
   }
 
-  /// The boxes of a page, which lie together, by one read; `nil` if they are long, or incomplete.
+  /// Reads all boxes of a page at once; `nil` if they are long or incomplete.
   private func boxes(of walked: WalkedPage) throws(KeychainError) -> Data? {
     guard let held = walked.held, held.boxesEnd - held.boxesStart <= 1 << 20 else { return nil }
     let boxes = try read(held.boxesStart..<held.boxesEnd)
@@ -211,11 +210,11 @@ extension VaultContents {
   }
 }
 
-/// A root key with what follows from it, and the administration key that it opens.
+/// A root key with its derived keys, and the administration key that it opens.
 struct VaultEpoch: Sendable {
   let root: SharedSecret
 
-  /// All keys; in a shared vault with what signs in the name of who changes it.
+  /// All keys; in a shared vault, also the key that signs for the writer.
   let keys: TierKeys
   let identity: HeadIdentity
   let administration: AdministrationKey
@@ -224,7 +223,7 @@ struct VaultEpoch: Sendable {
     id: VaultID, epoch: UInt64, administration: AdministrationKey, signer: CommitSigner?
   ) throws(KeychainError) {
     identity = try HeadIdentity(id: id, epoch: epoch, administration: administration.publicKey)
-    root = SharedSecret(try translated(secrets: SecretBytes.random(count: 32)))
+    root = SharedSecret(try SecretBytes.random(count: 32))
     var keys = try TierKeys(root: root.bytes, of: identity)
     keys.signer = signer
     self.keys = keys
@@ -235,7 +234,8 @@ struct VaultEpoch: Sendable {
     try self.init(id: .random(), epoch: 1, administration: .random(), signer: signer)
   }
 
-  /// An epoch after another one, and after one that was `seen`; with a new administration key unless `key` is given.
+  /// Creates the epoch after another one and after a `seen` one; its administration key is new
+  /// unless `key` is given.
   init(
     after old: VaultHead, key: AdministrationKey?, above seen: UInt64, signer: CommitSigner?
   ) throws(KeychainError) {
@@ -249,7 +249,7 @@ struct VaultEpoch: Sendable {
     try self.init(id: old.id, epoch: epoch, administration: administration, signer: signer)
   }
 
-  /// The epoch of a vault as it is.
+  /// Creates the present epoch of a vault.
   init(_ head: VaultHead, root: SharedSecret, keys: TierKeys, administration: AdministrationKey) {
     self.root = root
     self.keys = keys
@@ -261,7 +261,8 @@ struct VaultEpoch: Sendable {
     try GrantedKey(grant, root: root, keys: keys)
   }
 
-  /// Gives the keys to a slot, which names the present administration key if its secret was presented.
+  /// Gives the keys to a slot, which names the present administration key if its secret was
+  /// presented.
   func reseal(
     _ listed: ListedSlot, grant: SlotGrant, inputKey: SharedSecret?
   ) throws(KeychainError) -> ListedSlot {
@@ -283,7 +284,7 @@ struct VaultEpoch: Sendable {
   }
 }
 
-/// A list of members with its slots, signed, as a head has them.
+/// A signed list of members with its slots, as a head contains it.
 struct SignedMembers {
   let epoch: VaultEpoch
   let list: MemberList

@@ -3,7 +3,8 @@ internal import KeychainCredentials
 internal import KeychainVaultFormat
 
 extension SeenRecord {
-  /// Why a head is refused by who saw this record; `nil` if nothing speaks against it before it is unlocked.
+  /// Returns why the owner of this record refuses a head before it is unlocked; `nil` to accept it
+  /// so far.
   func failure(of head: VaultHead, at path: String) throws(KeychainError) -> KeychainError? {
     guard id == head.id else { return .anotherVault(path) }
     if try leads(to: head) { return nil }
@@ -11,7 +12,7 @@ extension SeenRecord {
     return head.epoch == epoch ? .forked(path) : .anotherAdministration(path, try head.check())
   }
 
-  /// Whether its administration key is the head's, or successions that can be followed lead to it.
+  /// Whether its administration key is the head's, or valid successions lead to it.
   func leads(to head: VaultHead) throws(KeychainError) -> Bool {
     guard id == head.id else { return false }
     if trusts(head.administration) { return true }
@@ -21,7 +22,8 @@ extension SeenRecord {
 }
 
 extension Seen {
-  /// Why a head is refused by who saw this; `nil` if nothing speaks against it before it is unlocked.
+  /// Returns why the owner of these records refuses a head before it is unlocked; `nil` to accept
+  /// it so far.
   func failure(of head: VaultHead) throws(KeychainError) -> KeychainError? {
     for (path, record) in judging {
       if let failure = try record.failure(of: head, at: path) { return failure }
@@ -29,10 +31,11 @@ extension Seen {
     return nil
   }
 
-  /// The records as they judge a file.
+  /// The records to compare a file with.
   ///
-  /// That the administration key changed may have been seen under one name alone: an older record of the same vault
-  /// learns it from the newest one that vouches. What it has seen of the vault's history counts all the same.
+  /// A change of the administration key may have been seen under only one of the vault's paths. So
+  /// an older record gets the key of the newest one that vouches, but keeps its history of the
+  /// vault.
   var judging: [(path: String, record: SeenRecord)] {
     zip(paths, contents).compactMap { path, content in
       guard let old = content.record else { return nil }
@@ -48,8 +51,8 @@ extension Seen {
     }
   }
 
-  /// Whether a record that was made with T2 leads to the administration key of a head: T0 alone, which a stolen device
-  /// key gives, proves no administration key.
+  /// Whether a record that was made with T2 leads to the administration key of a head; a record
+  /// made with T0 alone proves nothing: a stolen device key gives T0.
   func vouches(for head: VaultHead) throws(KeychainError) -> Bool {
     for record in records where record.proved[.unlocked] != nil {
       if try record.leads(to: head) { return true }
@@ -58,15 +61,15 @@ extension Seen {
   }
 }
 
-/// What the seen record says of a file that was opened.
+/// The result of comparing a file with the seen record.
 struct SeenRelation: Sendable {
-  /// Why it is refused.
+  /// Why the file is refused.
   var failure: KeychainError?
-  /// What a person should know of a file that isn't refused.
+  /// What a person should know about a file that isn't refused.
   var notices: [String] = []
-  /// Whether the newest commit is above the record, so that it may not be durable.
+  /// Whether the newest commit is newer than the record, so that it may not be durable.
   var isAhead = false
-  /// Whether a commit that the record has isn't in the history of the file.
+  /// Whether the file's history lacks a commit that the record has.
   var isFork = false
   /// Whether the file is an older state.
   var isOlder = false
@@ -77,7 +80,9 @@ struct SeenRelation: Sendable {
 }
 
 extension VaultContents {
-  /// Compares the file with what this user has seen, by "What a reader has seen" in VaultReaders: no record may refuse it.
+  /// Compares the file with what this user has seen; every record may refuse it.
+  ///
+  /// See "What a reader has seen" in VaultReaders.
   func relation(to seen: Seen, _ keys: TierKeys) throws(KeychainError) -> SeenRelation {
     var all = SeenRelation()
     for (path, record) in seen.judging where all.failure == nil {
@@ -194,7 +199,7 @@ extension SeenRecord {
     return (epoch, serial, own) < (other.epoch, other.serial, others)
   }
 
-  /// Takes over what another record of the same vault has seen that is newer; `false` if nothing is.
+  /// Takes what another record of the same vault has that is newer; `false` if nothing is.
   mutating func raise(by new: SeenRecord) -> Bool {
     let old = self
     let isNewer = (new.epoch, new.serial) > (epoch, serial)

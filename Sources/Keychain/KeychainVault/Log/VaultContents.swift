@@ -4,7 +4,8 @@ internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesSystem
 
-/// What a vault's file holds up to its last good commit, verified with T0; pages are read when they are needed.
+/// The contents of a vault's file up to its last good commit, verified with T0; pages are read on
+/// demand.
 struct VaultContents: Sendable {
   private let verified: VerifiedBase
   var path: String { verified.path }
@@ -16,17 +17,17 @@ struct VaultContents: Sendable {
   var pages: PageCache { verified.pages }
   var spine: SpineCache { verified.spine }
 
-  /// The commits of the log, the base first: number `base.n + i`.
+  /// The body hashes of the log's commits, beginning with the base: number `base.n + i`.
   private(set) var bodyHashes: [Data]
   private(set) var digests: [Data]
 
-  /// What the log, or a transaction that is under way, says of an item, by tier.
+  /// The items in the log, or in a running transaction, by tier.
   private(set) var logged: [[ItemID: Logged]] = [[:], [:], [:]]
 
   /// The newest proof of each tier, and the newest commit that changed it.
   private(set) var proofs: [Proof]
 
-  /// The keys under which the proofs are known to be right, so that they are compared once.
+  /// The keys under which the proofs were checked, so that this happens once.
   var provedKeys: TierKeysIdentity?
 
   /// The end of the last good frame and its boxes.
@@ -34,19 +35,19 @@ struct VaultContents: Sendable {
   private(set) var lastFrame: LastFrame
   private(set) var growth = LogGrowth()
 
-  /// What follows the last good frame: an unfinished write.
+  /// Whether an unfinished write follows the last good frame.
   var hasUnfinishedWrite = false
 
-  /// Whether the log is damaged behind the last good commit.
+  /// Whether the log is damaged after the last good commit.
   var isCutOff = false
 
-  /// Ends what goes through commits and pages, of which others decide how many there are.
+  /// Limits the work on commits and pages, whose number the file's writers decide.
   var deadline: Deadline?
 
   struct Logged: Sendable {
-    /// The commit that says so; 0 in a transaction that is under way.
+    /// The number of the commit; 0 in a running transaction.
     let n: UInt64
-    /// `nil`: removed.
+    /// The item; `nil` if it is removed.
     let item: VaultItem?
   }
 
@@ -57,7 +58,7 @@ struct VaultContents: Sendable {
     var lastChange: UInt64 = 0
   }
 
-  /// Where the last frame begins, and what a handle compares: its header and the nonce of its box.
+  /// The place of the last frame, and what a handle compares: its header and the nonce of its box.
   struct LastFrame: Sendable {
     let place: Int
     let header: FrameHeader
@@ -68,9 +69,11 @@ struct VaultContents: Sendable {
     var boxes: Range<Int> { frame.upperBound..<place + header.totalCount }
   }
 
-  /// Reads and verifies a file from its base on, with its proofs under the keys at hand; a given list was verified.
+  /// Reads and verifies a file from its base on, with its proofs under the available keys.
   ///
-  /// If it is lenient, damage behind the last good commit is no error, but noted.
+  /// A given list is already verified.
+  ///
+  /// If it is lenient, damage after the last good commit is noted instead of an error.
   init(
     reading file: any DiskFile, size: Int, path: String, head: VaultHead, list: MemberList? = nil,
     keys: TierKeys, seen: SeenRecord? = nil, isLenient: Bool = false, deadline: Deadline? = nil
@@ -100,7 +103,7 @@ struct VaultContents: Sendable {
     (base.n + UInt64(digests.count - 1), digests[digests.count - 1])
   }
 
-  /// Whether nothing but the base is in the log.
+  /// Whether the log contains only the base.
   var isBaseAlone: Bool { digests.count == 1 }
 
   /// Whether a tier may have items.
@@ -121,10 +124,10 @@ struct VaultContents: Sendable {
   }
 }
 
-/// What a file says up to its first commit, which a growing log does not change.
+/// The contents of a file up to its first commit, which a growing log does not change.
 ///
-/// It is a class because ``VaultContents`` is copied often, and the compiler takes long for large noncopyable structs,
-/// such as ``VaultWriter`` with two of them.
+/// It is a class because ``VaultContents`` is copied often, and the compiler takes long for large
+/// noncopyable structs that contain two of them, such as ``VaultWriter``.
 private final class VerifiedBase: Sendable {
   let path: String
   let file: any DiskFile
@@ -137,7 +140,8 @@ private final class VerifiedBase: Sendable {
   let pages = PageCache()
   let spine = SpineCache()
 
-  /// Reads the first commit of a log, and verifies what it names; a given list was verified.
+  /// Reads the first commit of a log, and verifies everything that it names; a given list is
+  /// already verified.
   init(
     _ file: any DiskFile, _ path: String, _ head: VaultHead, _ list: MemberList?,
     reading log: inout LogBytes, _ keys: TierKeys
@@ -172,7 +176,7 @@ private final class VerifiedBase: Sendable {
 // MARK: - Reading
 
 extension VaultContents {
-  /// The same file, after it has grown; `nil` if it is not what was verified any more.
+  /// Returns the same file after it has grown; `nil` if its verified part has changed.
   func continued(
     on file: any DiskFile, size: Int, keys: TierKeys, seen: SeenRecord?
   ) throws(KeychainError) -> VaultContents? {
@@ -188,7 +192,7 @@ extension VaultContents {
     return new
   }
 
-  /// Reads commits from the end that was verified, and looks at what follows the last good one.
+  /// Reads commits from the verified end on, and inspects what follows the last good one.
   private mutating func readLog(
     _ log: inout LogBytes, _ keys: TierKeys, _ seen: SeenRecord?, from base: Commit?
   ) throws(KeychainError) {
@@ -213,7 +217,7 @@ extension VaultContents {
       let unsigned = commits[known...].firstIndex { !$0.commit.isSigned(in: list) }
       if let unsigned { commits.removeSubrange(unsigned...) }
     }
-    // Its writer may have been killed before its boxes were written whole.
+    // Its writer may have been killed before all of its boxes were written.
     if let last = commits.last, isAbove(seen, last.commit.n), let changes = last.commit.changes,
       try Derivation.hash(read(last.frame.boxes), count: 32) != changes.boxesHash
     {
@@ -227,26 +231,27 @@ extension VaultContents {
     if hasUnfinishedWrite { try requireUnfinished(&log, keys, seen) }
   }
 
-  /// Whether a commit has the proof that each writer of a local vault can make.
+  /// Whether a commit has the proof that every writer of a local vault can make.
   private func isProvedByWriter(_ commit: Commit, _ keys: TierKeys) throws(KeychainError) -> Bool {
     guard list.vaultKind == .local else { return true }
     return try keys.hasProved(.open, commit.digest, by: commit.proofs.macs[Int(Tier.open.rawValue)])
   }
 
-  /// Whether a commit is newer than what this user has seen.
+  /// Whether a commit is newer than the seen record.
   private func isAbove(_ seen: SeenRecord?, _ n: UInt64) -> Bool {
     guard let seen = seen?.proved[0] else { return true }
     return seen.isOlder(than: SeenCommit(serial: list.serial, n: n, digest: Data()))
   }
 
-  /// Fails if what follows the last good frame can't be an unfinished write; see "Files" in VaultReaders.
+  /// Fails if what follows the last good frame can't be an unfinished write; see "Files" in
+  /// VaultReaders.
   private func requireUnfinished(
     _ log: inout LogBytes, _ keys: TierKeys, _ seen: SeenRecord?
   ) throws(KeychainError) {
     let damage = KeychainError.damagedLog(
       path, "its commit \(newest.n + 1) is damaged, and later ones follow it")
     if let seen = seen?.proved[0], seen.serial == list.serial, seen.n > newest.n { throw damage }
-    // The longest frame with its boxes.
+    // The size of the longest frame with its boxes.
     guard log.end - end <= (34 << 20) + 4096 else {
       throw .damagedLog(path, "more follows its commit \(newest.n) than a commit has")
     }
@@ -264,8 +269,8 @@ extension VaultContents {
   }
 }
 
-/// The time in which a file is read: until the deadline, and a second at least, as what came before may have taken all of
-/// it.
+/// The time for reading a file: until the deadline, but at least a second, because earlier steps
+/// may have used all of it.
 struct ReadingTime {
   private let deadlines: [Deadline]
 
@@ -273,7 +278,6 @@ struct ReadingTime {
     deadlines = deadline.map { [$0, Deadline(after: time)] } ?? []
   }
 
-  /// Fails if the time is over.
   func require(_ path: String) throws(KeychainError) {
     guard !deadlines.isEmpty, deadlines.allSatisfy(\.hasPassed) else { return }
     throw KeychainError(
@@ -283,7 +287,8 @@ struct ReadingTime {
 }
 
 extension KeychainError {
-  /// Damage behind the last good commit: what comes before it can be accepted as an older copy.
+  /// The error for damage after the last good commit; the part before it can be accepted as an
+  /// older copy.
   fileprivate static func damagedLog(_ path: String, _ reason: String) -> Self {
     Self(
       .damaged, "the vault \(path) is damaged: \(reason)",
@@ -294,7 +299,7 @@ extension KeychainError {
 // MARK: - The log
 
 extension VaultContents {
-  /// Adds a commit that was opened, and continues the newest one.
+  /// Adds an opened commit after the newest one.
   mutating func add(_ commit: Commit, _ frame: LastFrame) {
     guard let changes = commit.changes else { return }
     var place = frame.boxes.lowerBound
@@ -327,12 +332,12 @@ extension VaultContents {
       frame.header, hasAllProofs: commit.proofs.writer != nil || !commit.proofs.macs.contains(nil))
   }
 
-  /// Lays a change of a transaction over what the file says.
+  /// Replaces an item by its state in a transaction.
   mutating func lay(_ item: VaultItem?, over id: ItemID, in tier: Tier) {
     logged[tier][id] = Logged(n: 0, item: item)
   }
 
-  /// Fails if a tier whose key is at hand has a wrong proof, or a change after its newest one.
+  /// Fails if a tier whose key is available has a wrong proof, or a change after its newest proof.
   mutating func requireProofs(_ keys: TierKeys) throws(KeychainError) {
     guard provedKeys !== keys.identity else { return }
     for tier in Tier.allCases {
@@ -351,7 +356,8 @@ extension VaultContents {
     provedKeys = keys.identity
   }
 
-  /// The record of somebody who saw this vault with these keys: the newest commits that are proved under them.
+  /// Returns the seen record of these contents: the newest commits that are proven under these
+  /// keys.
   func record(_ keys: TierKeys) -> SeenRecord {
     let proved: [SeenCommit?] = Tier.allCases.map { tier in
       guard keys.key(tier) != nil else { return nil }
@@ -364,7 +370,7 @@ extension VaultContents {
 }
 
 extension Commit {
-  /// Whether the seen record has it.
+  /// Whether the seen record has the commit.
   fileprivate func isSeen(_ seen: SeenRecord?) -> Bool {
     seen?.proved.contains { $0?.n == n && $0?.digest == digest } ?? false
   }
@@ -386,7 +392,7 @@ struct LogBytes {
     self.end = end
   }
 
-  /// Returns `nil` beyond the end.
+  /// Returns bytes of the log; `nil` beyond its end.
   private mutating func bytes(_ range: Range<Int>) throws(KeychainError) -> Data? {
     guard range.upperBound <= end else { return nil }
     if range.lowerBound < start || range.upperBound > start + piece.count {
@@ -399,7 +405,7 @@ struct LogBytes {
     return piece[offset..<offset + range.count]
   }
 
-  /// The header with its mac at a place, whether its frame lies in the file or not.
+  /// Returns the header at a place, if its mac is right; its frame may be longer than the file.
   mutating func header(
     at place: Int, _ numbers: ClosedRange<UInt64>, _ head: VaultHead, _ keys: TierKeys
   ) throws(KeychainError) -> FrameHeader? {
@@ -407,7 +413,7 @@ struct LogBytes {
     return FrameHeader(bytes.bytes, at: 0, epoch: head.epoch, open: keys.open, numbers: numbers)
   }
 
-  /// The frame that begins at a place.
+  /// Returns the frame at a place.
   mutating func frame(
     at place: Int, _ numbers: ClosedRange<UInt64>, _ head: VaultHead, _ keys: TierKeys
   ) throws(KeychainError) -> VaultContents.LastFrame? {
@@ -428,13 +434,15 @@ struct LogBytes {
     return changes.boxesCount == frame.header.boxesCount ? commit : nil
   }
 
-  /// The next place where a header of one of these numbers may be; its mac is for the caller to compare.
+  /// Returns the next place that may have a header of one of these numbers; the caller checks its
+  /// mac.
   mutating func nextHeader(
     in numbers: ClosedRange<UInt64>, from place: Int
   ) throws(KeychainError) -> Int? {
     var place = place
     while place + FrameHeader.count <= end {
-      // What is at hand is not read again: others decide how many places look like a header.
+      // Bytes in memory are not read again: the file's writers decide how many places look like a
+      // header.
       let held = place >= start ? start + piece.count - place : 0
       let count = held >= FrameHeader.count ? held : min(Self.pieceCount, end - place)
       guard let found = try bytes(place..<place + count) else { return nil }
@@ -445,11 +453,11 @@ struct LogBytes {
   }
 }
 
-/// The digests before the base, which are read when they are asked for.
+/// The digests before the base, read on demand.
 final class SpineCache: Sendable {
   struct Known: Sendable {
     let spine: Spine
-    /// Of the numbers from `spine.m` on.
+    /// The digests of the commits from `spine.m` on.
     let digests: [Data]
 
     /// The spine of the next base, after the commits of the log.
@@ -459,7 +467,7 @@ final class SpineCache: Sendable {
         spine: next, digests: (digests + contents.digests).suffix(next.hashes.count + 1))
     }
 
-    /// Returns `nil` outside of the spine.
+    /// Returns the digest of a commit; `nil` outside of the spine.
     func digest(_ n: UInt64) -> Data? {
       guard n >= spine.m, n - spine.m < UInt64(digests.count) else { return nil }
       return digests[Int(n - spine.m)]
@@ -468,7 +476,7 @@ final class SpineCache: Sendable {
 
   private let known = PosixMutex<Known?>(nil)
 
-  /// Takes what this process has written of it.
+  /// Keeps the spine that this process has written.
   func keep(_ written: Known) { known.withLock { $0 = written } }
 
   func known(_ contents: VaultContents, _ keys: TierKeys) throws(KeychainError) -> Known {
@@ -493,7 +501,8 @@ final class SpineCache: Sendable {
 }
 
 extension VaultContents {
-  /// Whether a digest has this number in the history of the file; `nil` if the spine does not reach so far back.
+  /// Whether the history of the file has a digest at a number; `nil` if the spine does not reach
+  /// back that far.
   func has(_ digest: Data, at n: UInt64, _ keys: TierKeys) throws(KeychainError) -> Bool? {
     guard n <= newest.n else { return false }
     guard n < base.n else { return digests[Int(n - base.n)] == digest }
@@ -501,13 +510,13 @@ extension VaultContents {
   }
 }
 
-/// How far the log has grown, and when it is time for a new base.
+/// The growth of the log, which decides when a new base is written.
 struct LogGrowth: Sendable {
-  /// Bytes of frames and their boxes, without the secrets, and with them.
+  /// The bytes of frames with commits, without and with the boxes of secrets.
   private var sealed = 0
   private var whole = 0
 
-  /// The same at the last commit of a writer that had all keys.
+  /// The bytes at the last commit of a writer that had all keys.
   private var last = (sealed: 0, whole: 0)
 
   mutating func add(_ header: FrameHeader, hasAllProofs: Bool) {
@@ -516,7 +525,8 @@ struct LogGrowth: Sendable {
     if hasAllProofs { last = (sealed, whole) }
   }
 
-  /// Whether the log crosses a multiple of a limit, since the last writer that had all keys, with one more frame.
+  /// Whether one more frame takes the log across a multiple of a limit, for the first time since a
+  /// writer that had all keys.
   func isDue(after header: FrameHeader, preceding: Int) -> Bool {
     let limit = (sealed: max(32 << 10, preceding / 64), whole: max(1 << 20, preceding))
     return (sealed + header.frameCount) / limit.sealed > last.sealed / limit.sealed

@@ -6,9 +6,9 @@ internal import KeychainVaultFormat
 internal import PrephirencesSystem
 internal import SystemPackage
 
-/// Where a vault lies, and what a handle knows of its file.
+/// The place of a vault, and what a handle knows about its file.
 final class VaultFile: Sendable {
-  /// What was read of the file with this status.
+  /// The contents of the file at a status.
   private struct Known {
     let file: any DiskFile
     let status: DiskStatus
@@ -19,23 +19,24 @@ final class VaultFile: Sendable {
     var approval: (keys: TierKeysIdentity, seen: Seen)?
   }
 
-  /// What a commit of this handle left of an item.
+  /// The result of this handle's commit for one item.
   struct OwnChange {
     let id: ItemID
-    /// `nil` if it was removed.
+    /// The version; `nil` if the item was removed.
     let version: UInt64?
     let n: UInt64
   }
 
   let disk: any VaultDisk
 
-  /// What this handle itself put since the last scan of its observers, the newest last; `nil` if there are none.
+  /// This handle's changes since the last scan of its observers, in order; `nil` if there are no
+  /// observers.
   let own = PosixMutex<[OwnChange]?>(nil)
 
-  /// An own change beyond would be told twice.
+  /// If there are more own changes, observers may be notified of one twice.
   private static let greatestOwnCount = 1 << 18
 
-  /// What the vault was found to have of services and servers.
+  /// The known services and servers of the vault.
   let services = PosixMutex<KnownServices?>(nil)
 
   private let configuration: VaultConfiguration
@@ -61,10 +62,11 @@ final class VaultFile: Sendable {
     let head: VaultHead
     let records: SeenRecords
     var seen: Seen
-    /// Whether its writer holds the lock, and so compares what it knows, whatever the file's time says.
+    /// Whether its writer holds the lock; a writer always compares contents, whatever the file's
+    /// time is.
     var isLocked = false
 
-    /// What was seen of this very vault.
+    /// The record of this vault.
     var record: SeenRecord? { seen.record(of: head.id) }
   }
 
@@ -90,14 +92,14 @@ final class VaultFile: Sendable {
 
   var isStateNamed: Bool { locations.namesState }
 
-  /// The path that the default vault had before; `nil` for a vault elsewhere.
+  /// The former path of the default vault; `nil` for a vault at another path.
   var formerName: String? { (try? namedPath()).flatMap(locations.formerVaultPath) }
 
   private func namedPath() throws(KeychainError) -> String {
     if let path = configuration.path { path } else { try locations.defaultVaultPath() }
   }
 
-  /// Fails also if the default vault has its former name still.
+  /// Returns the seen records; it fails if the default vault still has its former name.
   func records() throws(KeychainError) -> SeenRecords {
     if let records = seen.withLock({ $0 }) { return records }
     let path = try path()
@@ -108,14 +110,15 @@ final class VaultFile: Sendable {
     return records
   }
 
-  /// Returns the former path of the default vault, if nothing is there; `nil` for a vault elsewhere.
+  /// Returns the former path of the default vault, if nothing is there; `nil` for a vault
+  /// elsewhere.
   ///
-  /// A vault that is named explicitly may be looked at whatever else is there, so that people can
-  /// compare two files.
+  /// A vault that is named explicitly can be opened regardless of the former one, so that people
+  /// can compare the two files.
   private func formerPath(of path: TrustedPath) throws(KeychainError) -> TrustedPath? {
     guard let formerName else { return nil }
     let former = try translated(TrustedPath(resolving: formerName))
-    // One may be a link to the other, for programs that know one name.
+    // One may be a link to the other, for programs that know only one name.
     guard !isPathGiven, !former.path.hasSameBytes(as: path.path),
       try disk.status(at: formerName) != nil
     else { return former }
@@ -123,20 +126,22 @@ final class VaultFile: Sendable {
       ? .formerName(formerName, of: namedPath()) : .twoNames(formerName, namedPath())
   }
 
-  /// Whether what this user has seen at the vault's path vouches for the administration key of a head.
+  /// Whether what this user has seen at the vault's path vouches for the administration key of a
+  /// head.
   func vouches(for head: VaultHead) throws(KeychainError) -> Bool {
     guard let seen = try? records().read() else { return false }
     return try seen.vouches(for: head)
   }
 
-  /// The records of the vault's path, now and before, without a look at who may change it.
+  /// Returns the records of the vault's present and former paths, without checking who may change
+  /// the path.
   func seenForLocking() -> [SeenRecordFile] {
     let found = try? SeenRecords.withoutTrust(
       stateFolder: locations.stateFolder(), vaultPath: namedPath(), formerPath: formerName)
     return found?.files ?? []
   }
 
-  /// Notes that the file has other names; `false` if that was noted before.
+  /// Notes that the file has hard links; `false` if that was noted before.
   func noteOtherNames() -> Bool {
     notedNames.withLock { noted in
       defer { noted = true }
@@ -151,9 +156,15 @@ final class VaultFile: Sendable {
         .refused, "a vault that was opened before a fork cannot be used in the child",
         recovery: "open it again in the child")
     }
+    return try find()
+  }
+
+  /// Opens the file that has the name now, for a call that has begun in this process.
+  func find() throws(KeychainError) -> Opened? {
     let path = try path()
     let records = try records()
-    // Before the file: a record that was raised in between would be newer than what was read.
+    // Read before the file: otherwise, a record that was raised in between would be newer than the
+    // file.
     let seen = try records.read()
     guard let stat = try translated(PrivateFile.inspect(path.path)), stat.size > 0,
       let status = try disk.status(at: path.path)
@@ -194,14 +205,17 @@ final class VaultFile: Sendable {
       isLocked: locked != nil)
   }
 
-  /// The verified contents of a file, from what is known of it where that still holds, unless they are read anew.
+  /// Returns the verified contents of a file.
+  ///
+  /// Known contents are continued if they are still valid, unless everything is to be read again.
   func contents(
     _ opened: Opened, _ keys: TierKeys, anew: Bool = false
   ) throws(KeychainError) -> VaultContents {
     if !anew, let known = known.withLock({ $0 }), let old = known.contents,
       known.status.identity == opened.status.identity, old.head == opened.head
     {
-      // Within one moment, another write of the same length leaves the same status: writers compare always.
+      // Within one clock tick, another write of the same length leaves the status unchanged, so
+      // writers always compare.
       if known.status == opened.status, !opened.isLocked, !old.hasUnfinishedWrite {
         var known = old
         try known.requireProofs(keys)
@@ -222,7 +236,7 @@ final class VaultFile: Sendable {
     return contents
   }
 
-  /// What is good in a file, whatever was seen before, and whatever follows it.
+  /// Returns the good part of a file, whatever was seen before, and whatever follows it.
   func contentsAsFarAsGood(
     _ opened: Opened, _ keys: TierKeys
   ) throws(KeychainError) -> VaultContents {
@@ -232,7 +246,8 @@ final class VaultFile: Sendable {
       deadline: configuration.commonDeadline)
   }
 
-  /// The contents that a read with the same keys and the same record has approved; `nil` if the file has changed since.
+  /// Returns the contents that a read with the same keys and record has approved; `nil` if the file
+  /// has changed since.
   func approvedContents(_ opened: Opened, _ keys: TierKeys) -> VaultContents? {
     known.withLock { known in
       guard let known, known.status == opened.status, !opened.isLocked,
@@ -243,7 +258,7 @@ final class VaultFile: Sendable {
     }
   }
 
-  /// Notes that nothing speaks against the contents, so that they are not compared again at each read.
+  /// Approves the contents, so that they are not compared again at each read.
   func approve(_ opened: Opened, _ keys: TierKeys) {
     guard !opened.seen.records.isEmpty else { return }
     known.withLock { known in
@@ -252,7 +267,7 @@ final class VaultFile: Sendable {
     }
   }
 
-  /// The list of a head, whose signature is checked once.
+  /// Returns the list of a head, whose signature is checked once.
   func list(_ head: VaultHead, _ open: SharedSecret) throws(KeychainError) -> MemberList {
     if let known = lists.withLock({ $0 }), known.head == head { return known.list }
     let list: MemberList
@@ -266,7 +281,7 @@ final class VaultFile: Sendable {
     return list
   }
 
-  /// Keeps what was read, or what an append of this process left.
+  /// Keeps what was read, or the result of this process's append.
   func keep(_ contents: VaultContents, _ status: DiskStatus) {
     known.withLock {
       $0 = Known(file: contents.file, status: status, head: contents.head, contents: contents)
@@ -277,16 +292,17 @@ final class VaultFile: Sendable {
 
   var knownHead: VaultHead? { known.withLock { $0?.head } }
 
-  /// Notes what a commit changes, under the lock and before it is written: whoever sees the commit finds the note.
+  /// Notes what a commit changes before it is written, so that the note exists when others see the
+  /// commit.
   ///
-  /// It is taken back if the vault is as before.
+  /// If the commit certainly fails, the note is removed.
   func noting<Result>(
     _ versions: @autoclosure () -> [ItemID: UInt64?], in n: UInt64,
     _ commit: () throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     own.withLock { own in
       own?.append(contentsOf: versions().map { OwnChange(id: $0, version: $1, n: n) })
-      // Where no scan is possible, nobody takes them.
+      // If scanning is impossible, nothing removes the notes.
       if let count = own?.count, count > Self.greatestOwnCount { own?.removeFirst(count / 2) }
     }
     do throws(KeychainError) {
@@ -345,16 +361,18 @@ extension VaultHead {
   }
 }
 
-/// The services and servers that a vault has credentials of.
+/// The services and servers of a vault's credentials.
 ///
-/// One question is answered by a search. Many, as an import asks, would take a search of the whole vault each.
+/// One question is answered by a search. Many questions, as for an import, would need a search of
+/// the whole vault each.
 struct KnownServices: Sendable {
   /// The newest commit of the contents.
   let digest: Data
 
-  /// What the keys open.
+  /// The items that the keys open.
   let readable: Accessibility.UnlockRequirement
 
-  /// The searches that find something, from the second question on; empty if not all names can be read.
+  /// From the second question on, the searches that find something; empty if some names cannot be
+  /// read.
   var queries: Set<CredentialQuery>?
 }

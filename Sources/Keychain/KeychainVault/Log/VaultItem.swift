@@ -13,7 +13,7 @@ final class HeldPart: Sendable {
   let boxesEnd: Int
   private let opened = PosixMutex<PartMetadata?>(nil)
 
-  /// Takes the place of its first box.
+  /// Creates the part, whose boxes begin at `start`.
   init(_ part: Part, boxesAt start: Int) {
     self.part = part
     puts = part.puts
@@ -25,7 +25,7 @@ final class HeldPart: Sendable {
     (boxesStart, boxesEnd) = (start, end)
   }
 
-  /// - Returns: `nil` without the key of its tier.
+  /// Opens the metadata; `nil` without the key of its tier.
   func metadata(_ keys: TierKeys) throws(KeychainError) -> PartMetadata? {
     if let known = opened.withLock({ $0 }) { return keys.key(part.tier) == nil ? nil : known }
     guard let metadata = try part.metadata(keys) else { return nil }
@@ -34,13 +34,13 @@ final class HeldPart: Sendable {
   }
 }
 
-/// An item as the file, or a transaction that is under way, has it.
+/// An item in the file, or in a running transaction.
 struct VaultItem: Sendable {
   let entry: ItemEntry
   let source: Source
 
   enum Source: Sendable {
-    /// The number of its entry among those of the part.
+    /// An item of a part, by the number of its entry.
     case stored(HeldPart, Int)
     case pending(SealedItem)
   }
@@ -49,10 +49,10 @@ struct VaultItem: Sendable {
   var accessibility: Accessibility { entry.accessibility }
   var name: String { entry.id.name }
 
-  /// What an unlock must give to open it.
+  /// The unlock state that opens it.
   var requirement: Accessibility.UnlockRequirement { entry.accessibility.unlockRequirement }
 
-  /// Metadata as they are sealed, and its number among them.
+  /// Returns sealed metadata, and the item's number among them.
   func metadata(_ keys: TierKeys, name: @autoclosure () -> String) throws(KeychainError)
     -> (PartMetadata, Int)
   {
@@ -64,7 +64,7 @@ struct VaultItem: Sendable {
     }
   }
 
-  /// The box of its secret, as the file has it now; whoever opens it compares its hash.
+  /// Reads the box of its secret from the file; the opener checks its hash.
   func box(in contents: VaultContents) throws(KeychainError) -> Data {
     switch source {
     case .stored(let part, let index):
@@ -76,7 +76,7 @@ struct VaultItem: Sendable {
 }
 
 extension ItemSealing {
-  /// What is known of an item but its secret.
+  /// Returns the credential.
   func credential(
     of item: VaultItem, name: @autoclosure () -> String
   ) throws(KeychainError) -> Credential {
@@ -92,7 +92,8 @@ extension ItemSealing {
   }
 }
 
-/// The damaged pages of a vault, in runs: how many names a report has depends on what is good between them.
+/// The damaged pages of a vault, in runs: the number of names in a report depends on the good pages
+/// between them.
 struct DamagedPages: Hashable, Sendable {
   private struct Run: Hashable, Sendable {
     let first: ItemID
@@ -101,7 +102,7 @@ struct DamagedPages: Hashable, Sendable {
 
   private var runs: [Run] = []
 
-  /// The ids of the first items of the pages, which may have newer contents that are whole.
+  /// The ids of the first items of the pages, which may have newer versions that are intact.
   private(set) var firsts: Set<ItemID> = []
 
   mutating func note(_ walked: VaultContents.WalkedPage) {
@@ -114,12 +115,12 @@ struct DamagedPages: Hashable, Sendable {
     }
   }
 
-  /// What an error or a report calls items that can't be told apart.
+  /// The names of the items, in runs, because damaged items can't be told apart.
   var names: [String] { runs.map { "\($0.count) items from \($0.first.name) on" } }
 }
 
 extension VaultContents {
-  /// What one tier has under an id.
+  /// Returns the item of a tier with an id.
   func item(_ id: ItemID, in tier: Tier, _ keys: TierKeys) throws(KeychainError) -> VaultItem? {
     if let logged = logged[tier][id] { return logged.item }
     guard let number = index.page(of: id, in: tier) else { return nil }
@@ -129,7 +130,8 @@ extension VaultContents {
     }
   }
 
-  /// The item of an id: that of the highest tier that has it, whether its key is at hand or not.
+  /// Returns the item with an id in the highest tier that has it, whether or not its key is
+  /// available.
   func item(
     _ id: ItemID, _ keys: TierKeys, name: @autoclosure () -> String
   ) throws(KeychainError) -> VaultItem? {
@@ -141,7 +143,7 @@ extension VaultContents {
     } catch { throw error.code == .damaged ? .damagedItem(name()) : error }
   }
 
-  /// What was verified once is kept, unless all pages are read one after the other.
+  /// Returns a page; a verified one is kept, unless all pages are read in sequence.
   private func page(
     _ number: Int, in tier: Tier, _ keys: TierKeys, isKept: Bool
   ) throws(KeychainError) -> HeldPart {
@@ -151,7 +153,7 @@ extension VaultContents {
     guard try Derivation.bytes(hashing: box) == page.hash,
       let part = try Part.openPage(box, tier: tier, keys: keys),
       index.describes(part, page: number)
-    else { throw .damagedVault(path, "a page of \(page.count) items is not what was written") }
+    else { throw .damagedVault(path, "a page of \(page.count) items was changed") }
     let held = HeldPart(part, boxesAt: page.boxesPlace)
     guard held.boxesEnd <= head.lengths.log else {
       throw .damagedVault(path, "a page of \(page.count) items lies outside of its file")
@@ -160,13 +162,13 @@ extension VaultContents {
     return held
   }
 
-  /// About as many items as there are: those that a transaction replaced count twice.
+  /// The approximate number of items: an item that a transaction replaced counts twice.
   var itemCount: Int {
     index.pages.joined().reduce(0) { $0 + $1.count }
       + logged.joined().count { $0.value.item != nil }
   }
 
-  /// The items by class, as far as T0 tells; pages that are damaged count as unknown.
+  /// Counts the items by class, as far as T0 shows; damaged pages count as unknown.
   func itemCounts(
     _ keys: TierKeys
   ) throws(KeychainError) -> (known: [Accessibility: Int], damaged: Int) {
@@ -178,24 +180,24 @@ extension VaultContents {
     return (known, damaged)
   }
 
-  /// A page with the items in its range of ids, as the log has changed them.
+  /// A page with the items in its range of ids, including changes in the log.
   struct WalkedPage {
-    /// `nil` if the tier has no pages.
+    /// The page; `nil` if the tier has none.
     var page: VaultIndex.Page?
     var held: HeldPart?
     var damage: KeychainError?
     var items: [VaultItem] = []
 
-    /// Items that one of a higher tier hides.
+    /// Items that an item in a higher tier hides.
     var shadowed: [VaultItem] = []
 
-    /// Whether the items are all of the page, and no others.
+    /// Whether the items are exactly those of the page.
     var isUnchanged = false
 
     /// The page, if it is damaged.
     var damaged: VaultIndex.Page? { damage == nil ? nil : page }
 
-    /// Whether the page before it, in the same tier, is damaged as well.
+    /// Whether the page before it, in the same tier, is also damaged.
     var followsDamage = false
   }
 
@@ -214,7 +216,8 @@ extension VaultContents {
     }
   }
 
-  /// A walk through the pages of a tier; apart from ``forEachPage(_:_:)``, which is compiled for each of its closures.
+  /// A walk through the pages of a tier; it is separate from ``forEachPage(_:_:)``, which is
+  /// compiled for each closure.
   private struct TierWalk {
     private let contents: VaultContents
     private let tier: Tier
@@ -228,7 +231,7 @@ extension VaultContents {
       new = contents.logged[tier].values.compactMap(\.item).sorted { $0.id < $1.id }[...]
     }
 
-    /// Returns the next page; `higher` are the ids of the items that hide others.
+    /// Returns the next page; an item whose id is in `higher` is hidden.
     mutating func page(
       _ number: Int, _ keys: TierKeys, _ higher: inout Set<ItemID>
     ) throws(KeychainError) -> WalkedPage {
@@ -269,8 +272,8 @@ extension VaultContents {
     }
   }
 
-  /// Fails if the pages of a tier and their boxes are longer together than the file can hold: to go through shared ones
-  /// could be endless.
+  /// Fails if the pages of a tier and their boxes together are longer than the file: reading
+  /// overlapping ones could take forever.
   private func requireOwnBytes(_ new: Int, _ count: inout Int) throws(KeychainError) {
     guard new <= head.lengths.log - count else {
       throw .damagedVault(path, "its pages share bytes")
@@ -279,7 +282,6 @@ extension VaultContents {
   }
 }
 
-/// The pages that a handle read last.
 final class PageCache: Sendable {
   private static let limit = 16
   private let kept = PosixMutex<[(page: VaultIndex.Page, held: HeldPart)]>([])

@@ -3,10 +3,12 @@ internal import KeychainVaultFormat
 internal import PrephirencesSystem
 internal import SystemPackage
 
-/// Notifies the observers of a handle about changes by the handle itself, other handles and processes.
+/// Notifies the observers of a handle about changes by the handle itself, other handles and
+/// processes.
 ///
-/// While there are observers, one thread waits for the kernel's notification that the vault's file may have changed.
-/// Where there are none, the next own changes and observers try again, and what was missed is reported then.
+/// While there are observers, one thread waits for the kernel's notification that the vault's file
+/// may have changed. If the kernel gives none, the next own changes and observers try again, and
+/// missed changes are reported then.
 final class VaultObservers: Sendable {
   private enum Watching {
     case nobody
@@ -86,7 +88,7 @@ final class VaultObservers: Sendable {
 
   private func start(_ watching: inout Watching) -> Errno? {
     do throws(Errno) {
-      // A writer that stays may keep the file open.
+      // A long-running writer may keep the file open.
       let watch = try FileWatch(noticesEachWrite: true) { [file] in try? file.path().path }
       do throws(Errno) {
         try DetachedThread.start(named: "vault-observer") { [self] in wait(on: watch) }
@@ -112,7 +114,7 @@ final class VaultObservers: Sendable {
     defer { watch.close() }
     var hasWorked = false
     while true {
-      // The first look is for what was changed before the kernel began to notify.
+      // The first scan finds changes from before the kernel's notifications.
       let changes = scanner.changes()
       for change in changes ?? [] { observers.notify(change) }
       switch watch.wait(changes == nil ? 200 : -1) {
@@ -126,7 +128,7 @@ final class VaultObservers: Sendable {
   private func didFail(_ watch: FileWatch, _ error: Errno, startsAgain: Bool) {
     let failure = watching.withLock { watching -> Errno? in
       guard case .running(let current) = watching, current === watch else { return nil }
-      // One that fails at once would do so again and again.
+      // A thread that fails at once would fail again and again.
       guard startsAgain else {
         watching = .impossible(since: .now)
         return error
@@ -137,7 +139,7 @@ final class VaultObservers: Sendable {
   }
 
   private func reportUnavailable(_ error: Errno) {
-    // Who wants to know must look for itself from now on.
+    // From now on, observers must read the vault themselves.
     observersOfReadability.notify(CredentialChange(nil, .updated))
     notice?(
       Notice(
@@ -147,23 +149,24 @@ final class VaultObservers: Sendable {
   }
 }
 
-/// Finds changes of a vault since the last scan; it asks and unlocks nothing, and does not extend the unlocked time.
+/// Finds changes of a vault since the last scan; it does not ask, unlock or extend the unlocked
+/// time.
 final class VaultChangeScanner: Sendable {
   private struct Known {
-    /// What the file was when it was looked at last; it was understood, or refused.
+    /// The file's status at the last scan that understood or refused the file.
     var status: DiskStatus?
 
-    /// What was found last; `nil` if that was nothing.
+    /// The vault at the last scan; `nil` if there was none.
     var vault: ObservedVault?
 
-    /// Whether it was looked for: otherwise no changes since then are known.
+    /// Whether a scan has happened: before it, no changes are known.
     var isBegun = false
 
-    /// What was found last and could not be read.
+    /// The unreadable vault at the last scan.
     var unreadable: Unreadable?
   }
 
-  /// A vault that was found, and why it could not be read; no error means that no key was at hand.
+  /// A vault that could not be read, and the error; no error means that no key was available.
   private struct Unreadable: Equatable {
     let status: DiskStatus?
     let code: KeychainError.Code?
@@ -187,7 +190,7 @@ final class VaultChangeScanner: Sendable {
     self.whenReadabilityChanges = whenReadabilityChanges
   }
 
-  /// Begins with nothing; the first scan only finds what is there.
+  /// Begins without contents; the first scan only records the present ones.
   func begin() {
     known.withLock { $0 = Known() }
     file.own.withLock { $0 = [] }
@@ -199,27 +202,27 @@ final class VaultChangeScanner: Sendable {
     file.own.withLock { $0 = nil }
   }
 
-  /// What has changed since the last scan; `nil` if another process held the vault for too long.
+  /// Returns the changes since the last scan; `nil` if another process held the vault for too long.
   ///
-  /// A vault that is missing, damaged or not trusted, or of which no key is at hand, counts as unchanged for that time;
-  /// that there is such a vault is reported apart, and so is its end.
+  /// A vault that is missing, damaged or not trusted, or has no available key, counts as unchanged
+  /// for that time. Its beginning and end are reported separately.
   func changes() -> [CredentialChange]? {
     var found: VaultFile.Opened?
     do throws(KeychainError) {
       found = try file.open()
       if let found { return try changes(found) }
-      // Whatever is there later was added.
+      // Everything that appears later was added.
       known.withLock { $0?.isBegun = true }
     } catch {
       guard error.code != .busy, error.code != .timedOut else { return nil }
-      // Looking again may touch the file, and would be noticed.
+      // Opening the file again may touch it, which would be noticed.
       if let found { known.withLock { $0?.status = found.status } }
       report(Unreadable(status: found?.status, code: error.code))
     }
     return []
   }
 
-  /// Reports a vault that cannot be read, once, or can be read again.
+  /// Reports once that a vault cannot be read, or can be read again.
   private func report(_ unreadable: Unreadable?) {
     let isNew = known.withLock { known in
       guard known?.unreadable != unreadable else { return false }
@@ -239,7 +242,7 @@ final class VaultChangeScanner: Sendable {
       report(Unreadable(status: opened.status, code: nil))
       return []
     }
-    // Before anything is made durable, which writes to the file, and would be noticed.
+    // Before anything is made durable: that writes to the file, and would be noticed.
     if let vault = old.vault,
       try file.contents(opened, keys).newest.digest == vault.contents.newest.digest
     {
@@ -274,7 +277,7 @@ final class VaultChangeScanner: Sendable {
       + changes.updated.map { CredentialChange(sealing.identity(of: $0), .updated) }
   }
 
-  /// The newest versions of what the handle itself changed in commits up to a number; they are forgotten.
+  /// Removes and returns the newest versions from this handle's commits up to a number.
   private func ownVersions(through n: UInt64) -> [ItemID: UInt64?] {
     file.own.withLock { own in
       let taken = (own ?? []).filter { $0.n <= n }
@@ -285,19 +288,19 @@ final class VaultChangeScanner: Sendable {
 }
 
 extension ItemSealing {
-  /// Returns the identity of an item; `nil` if the keys at hand do not open it.
+  /// Returns the identity of an item; `nil` if no available key opens it.
   fileprivate func identity(of item: VaultItem?) -> CredentialIdentity? {
     guard let item else { return nil }
     return try? credential(of: item, name: item.name).identity
   }
 }
 
-/// A vault as the observers of a handle saw it last, with T0, by which removed items are looked up.
+/// The contents of a vault at the last scan, with T0, which is needed to look up removed items.
 private typealias ObservedVault = (contents: VaultContents, keys: TierKeys)
 
 /// How two states of a vault differ.
 private struct ItemChanges {
-  /// Items that are gone; `nil` for one that came and went since the first state.
+  /// The removed items; `nil` for one that was added and removed since the first state.
   private(set) var removed: [VaultItem?] = []
   private(set) var added: [VaultItem] = []
   private(set) var updated: [VaultItem] = []
@@ -305,7 +308,6 @@ private struct ItemChanges {
   private var before = Items()
   private var after = Items()
 
-  /// The items that are compared.
   private struct Items {
     var items: [ItemID: VaultItem] = [:]
 
@@ -313,9 +315,11 @@ private struct ItemChanges {
     var isIncomplete = false
   }
 
-  /// Compares two states, but for what this handle put between them, by its version, or removed (`nil`).
+  /// Compares two states, except for this handle's own changes between them, by version (`nil` if
+  /// removed).
   ///
-  /// Under a new root key, every item has another id: `idBefore` finds the one that its name had, if the name opens.
+  /// Under a new root key, every item has another id: `idBefore` finds the one that its name had,
+  /// if the name opens.
   init(
     from old: ObservedVault?, own: [ItemID: UInt64?], to new: ObservedVault,
     idBefore: ((VaultItem) throws(KeychainError) -> ItemID?)?
@@ -330,7 +334,7 @@ private struct ItemChanges {
       compare(own)
       return
     }
-    // What stayed keeps its version, which no other item has.
+    // An unchanged item keeps its version, which no other item has.
     let byVersion = Dictionary(before.items.map { ($1.entry.version, $0) }) { first, _ in first }
     var ids: [ItemID: ItemID] = [:]
     for (id, item) in after.items {

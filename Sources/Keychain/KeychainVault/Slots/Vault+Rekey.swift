@@ -6,30 +6,28 @@ internal import PrephirencesSystem
 extension Vault {
   /// Gives the vault a new root key, and seals everything again, in one transaction.
   ///
-  /// The old root key then opens nothing more of this vault, nor does any removed slot, changed
+  /// The old root key then opens nothing in this vault, nor does any removed slot, changed
   /// passphrase, or copy of the vault. Earlier copies keep their contents: change important secrets
   /// where they are used. If the call fails or the process ends, the vault is unchanged.
   ///
-  /// Every slot of the signed list of members gets the new key, and no secret is needed for that.
-  /// `confirm` receives their names and fingerprints: compare them. Slots in the file that the list
-  /// does not have are removed, and items that are bound to other devices are lost. If no passphrase,
-  /// key file or recipient is left, this machine's device slot opens everything. Keys that were
-  /// cached for other programs are removed.
+  /// Every slot of the signed list of members gets the new key without its secret. `confirm`
+  /// receives their names and fingerprints: compare them. Slots in the file that are not in the
+  /// list are removed, and items that are bound to other devices are lost. If no passphrase, key
+  /// file or recipient is left, this machine's device slot opens everything. Keys that were cached
+  /// for other programs are removed.
   ///
-  /// The administration key changes if a slot that administers is removed, because whoever had it
-  /// knows the key. The vault then has a new check. Whoever has seen the vault or is pinned to it
-  /// follows the change by itself only if a recovery code that stays opened the vault for this call;
-  /// others compare the check.
+  /// The administration key changes if a slot that administers is removed, because its owner knows
+  /// the key. The vault then has a new check. Users who have seen the vault or are pinned to it
+  /// follow the change without comparing the check only if a recovery code that stays opened the
+  /// vault for this call.
   ///
   /// - Parameters:
-  ///   - number: The number of a slot that is removed in the same transaction; `nil` to remove no
-  ///     slot.
+  ///   - number: The number of a slot to remove in the same transaction; `nil` for none.
   ///   - deletingItems: Whether items that need a passphrase are deleted if no passphrase is kept.
   ///   - newAdministrationKey: Whether the administration key changes in any case.
-  ///   - droppingDamaged: Whether items that don't open are deleted; else they are an error.
+  ///   - droppingDamaged: Whether items that don't open are deleted; otherwise they are an error.
   ///   - confirm: Receives what stays and what is lost. Return `false` to change nothing.
   ///   - progress: Called from time to time with the progress of the work.
-  /// - Returns: What was done.
   /// - Throws: ``KeychainError``, as ``addPassphraseSlot(_:name:confirm:progress:)``. Also
   ///   ``KeychainError/Code/cancelled`` if `confirm` returns `false`,
   ///   ``KeychainError/Code/refused`` if nothing would be left that administers the vault, if the
@@ -51,24 +49,25 @@ extension Vault {
     return RekeyReport(plan: outcome.decision.plan, check: outcome.check)
   }
 
-  /// Removes a slot, and gives the vault new keys in the same transaction.
+  /// Removes a slot, and gives the vault new keys in the same transaction; returns the credentials
+  /// that were deleted.
   ///
-  /// As ``rekey(removing:deletingItems:newAdministrationKey:droppingDamaged:confirm:progress:)``. With `keepingKeys`,
-  /// the vault keeps its root key and its administration key: whoever had the slot still knows them,
-  /// and with them opens whatever copy of the file they get. If no passphrase, key file or recipient
-  /// is left, this machine's device slot then opens everything.
+  /// It works as
+  /// ``rekey(removing:deletingItems:newAdministrationKey:droppingDamaged:confirm:progress:)``. With
+  /// `keepingKeys`, the vault keeps its root key and its administration key. The slot's owner still
+  /// knows them, and can open any copy of the file with them. If no passphrase, key file or
+  /// recipient is left, this machine's device slot then opens everything.
   ///
   /// - Parameters:
-  ///   - number: The number of the slot.
-  ///   - keepingKeys: Whether the vault keeps its keys.
   ///   - deletingItems: Whether items that need a passphrase are deleted with the last passphrase.
-  ///   - droppingDamaged: Whether items that don't open are deleted with new keys; else they are an error.
-  ///   - confirm: Receives what stays and what is lost with new keys; not called with `keepingKeys`.
-  ///     Return `false` to change nothing. Without this closure, nothing is changed if items of
-  ///     other devices would be lost.
+  ///   - droppingDamaged: Whether items that don't open are deleted with new keys; otherwise they
+  ///     are an error.
+  ///   - confirm: Receives what stays and what is lost with new keys; not called with
+  ///     `keepingKeys`. Return `false` to change nothing. Without this closure, nothing is changed
+  ///     if items of other devices would be lost.
   ///   - progress: Called from time to time with the progress of the work.
-  /// - Returns: The credentials that were deleted.
-  /// - Throws: As ``rekey(removing:deletingItems:newAdministrationKey:droppingDamaged:confirm:progress:)``.
+  /// - Throws: As
+  ///   ``rekey(removing:deletingItems:newAdministrationKey:droppingDamaged:confirm:progress:)``.
   @discardableResult
   public func removeSlot(
     _ number: UInt32, keepingKeys: Bool = false, deletingItems: Bool = false,
@@ -121,10 +120,9 @@ extension Vault {
     return deleted.map(\.credential)
   }
 
-  /// Lists the credentials that removing a slot would delete.
+  /// Lists the credentials that removing a slot would delete: none, unless it is the last
+  /// passphrase.
   ///
-  /// - Parameter number: The number of the slot.
-  /// - Returns: The credentials; empty unless it is the last passphrase.
   /// - Throws: As ``removeSlot(_:keepingKeys:deletingItems:droppingDamaged:confirm:progress:)``.
   public func itemsDeleted(withSlot number: UInt32) throws(KeychainError) -> [Credential] {
     let admin = try administration()
@@ -150,16 +148,16 @@ extension Vault {
   /// file, a recovery code or an identity. The new passphrase is hashed at the cost of new slots.
   ///
   /// Earlier copies of the vault still open with the old passphrase and contain the same keys. To
-  /// replace those keys, use ``rekey(removing:deletingItems:newAdministrationKey:droppingDamaged:confirm:progress:)``.
-  /// Like every change of slots, this verifies the whole vault first, which takes longer the more
-  /// items there are.
+  /// replace those keys, use
+  /// ``rekey(removing:deletingItems:newAdministrationKey:droppingDamaged:confirm:progress:)``. Like
+  /// every change of slots, this verifies the whole vault first, which takes longer the more items
+  /// there are.
   ///
   /// - Parameters:
   ///   - passphrase: The new passphrase, not empty.
   ///   - number: The number of the slot; `nil` to choose it as described above.
-  /// - Returns: The slot.
   /// - Throws: ``KeychainError``, like every change of slots: ``KeychainError/Code/locked`` or
-  ///   ``KeychainError/Code/incorrectSecret`` if no secret at hand opens the root key,
+  ///   ``KeychainError/Code/incorrectSecret`` if no available secret opens the root key,
   ///   ``KeychainError/Code/damaged`` if the vault is not intact. Also
   ///   ``KeychainError/Code/notFound`` if there is no such slot, ``KeychainError/Code/ambiguous``
   ///   if there are several passphrases, ``KeychainError/Code/refused`` if there is no passphrase
@@ -170,18 +168,17 @@ extension Vault {
     to passphrase: borrowing SecretBytes, slot number: UInt32? = nil
   ) throws(KeychainError) -> VaultSlot {
     try changePassphrase(slot: number) { _ throws(KeychainError) in
-      try translated(secrets: passphrase.copy())
+      try passphrase.copy()
     }
   }
 
-  /// Changes a passphrase in place as ``changePassphrase(to:slot:)`` does, and asks for it
-  /// after the vault was opened.
+  /// Changes a passphrase in place as ``changePassphrase(to:slot:)`` does, and asks for it after
+  /// the vault was opened.
   ///
   /// - Parameters:
   ///   - number: The number of the slot; `nil` to choose it.
-  ///   - ask: Receives the slot and returns the new passphrase. The time it takes does not count
-  ///     against the deadline.
-  /// - Returns: The slot.
+  ///   - ask: Receives the slot and returns the new passphrase. Its time does not count against the
+  ///     deadline.
   /// - Throws: As ``changePassphrase(to:slot:)``, and what `ask` throws.
   @discardableResult
   public func changePassphrase(
@@ -208,7 +205,7 @@ extension Vault {
       guard let slot = listed.first(where: { $0.number == number }) else { throw .noSlot(number) }
       guard slot.kind == .passphrase else {
         throw KeychainError(
-          .refused, "slot \(number) is no passphrase, but a \(slot.kind)", recovery: .listSlots)
+          .refused, "slot \(number) is not a passphrase but a \(slot.kind)", recovery: .listSlots)
       }
       return slot
     }

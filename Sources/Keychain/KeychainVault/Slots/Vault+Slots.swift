@@ -1,10 +1,9 @@
-public import KeychainCredentials
 public import KeychainSecrets
 public import KeychainVaultFormat
 internal import PrephirencesSystem
 
 extension Vault {
-  /// Adds a passphrase.
+  /// Adds a passphrase, and returns its slot.
   ///
   /// The first passphrase or key file of a vault limits the device secret: everything is sealed
   /// again under a new root key and a new administration key, and the device secret then opens only
@@ -16,19 +15,17 @@ extension Vault {
   ///
   /// - Parameters:
   ///   - passphrase: The passphrase, not empty.
-  ///   - name: What people call the slot: at most 256 bytes of UTF-8, which the vault encrypts.
-  ///   - confirm: Receives what stays and what is lost, if the vault gets new keys. Return `false` to
-  ///     change nothing. Without this closure, nothing is changed if items would be lost.
+  ///   - name: A name for people, at most 256 bytes of UTF-8, which the vault encrypts.
+  ///   - confirm: Receives what stays and what is lost, if the vault gets new keys. Return `false`
+  ///     to change nothing. Without this closure, nothing is changed if items would be lost.
   ///   - progress: Called from time to time with the progress of the verification or the sealing.
-  /// - Returns: The new slot.
   /// - Throws: ``KeychainError``, like every change of slots: ``KeychainError/Code/locked`` or
-  ///   ``KeychainError/Code/incorrectSecret`` if no secret at hand opens the root key (cached keys,
-  ///   or a device slot with limited access, are not enough), ``KeychainError/Code/refused`` if
-  ///   there are too many slots, the secret at hand does not administer the vault, or the vault is
-  ///   shared, ``KeychainError/Code/unsupportedFormat`` if a slot is of a kind that this release
-  ///   does not know, ``KeychainError/Code/damaged`` if the vault is not intact, for example
-  ///   because a slot was changed outside it, or ``KeychainError/Code/cancelled`` if `confirm`
-  ///   returns `false`.
+  ///   ``KeychainError/Code/incorrectSecret`` if no available secret opens the root key (cached
+  ///   keys, or a device slot with limited access, are not enough), ``KeychainError/Code/refused``
+  ///   if there are too many slots, if the secret does not administer the vault, or if the vault is
+  ///   shared, ``KeychainError/Code/unsupportedFormat`` if this release does not know the kind of a
+  ///   slot, ``KeychainError/Code/damaged`` if the vault is not intact, for example because a slot
+  ///   was changed outside it, or ``KeychainError/Code/cancelled`` if `confirm` returns `false`.
   @discardableResult
   public func addPassphraseSlot(
     _ passphrase: borrowing SecretBytes, name: String = "",
@@ -36,11 +33,11 @@ extension Vault {
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VaultSlot {
     try addPassphraseSlot(name: name, confirm: confirm, progress: progress) {
-      () throws(KeychainError) in try translated(secrets: passphrase.copy())
+      () throws(KeychainError) in try passphrase.copy()
     }
   }
 
-  /// Adds a passphrase, and asks for it last; the time that takes does not count against the deadline.
+  /// Adds a passphrase, and asks for it last; that time does not count against the deadline.
   package func addPassphraseSlot(
     name: String = "",
     confirm: (RekeyPlan) throws(KeychainError) -> Bool = losingNothing,
@@ -53,18 +50,14 @@ extension Vault {
     }
   }
 
-  /// Adds a key file.
+  /// Adds a key file, and returns its slot.
   ///
-  /// As with a passphrase, the first one limits what the device secret opens.
+  /// As with a passphrase, the first one limits what the device secret opens. `name`, `confirm` and
+  /// `progress` are as for ``addPassphraseSlot(_:name:confirm:progress:)``.
   ///
-  /// - Parameters:
-  ///   - path: The path of a file of 32 bytes to 64 KiB; all of its bytes count. The file is only
-  ///     read. Its contents are not stretched: if they are a few readable words, a notice
-  ///     (``Notice/Kind/weakKeyFile``) says so.
-  ///   - name: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
-  ///   - confirm: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
-  ///   - progress: Called from time to time with the progress of the verification or the sealing.
-  /// - Returns: The new slot.
+  /// - Parameter path: The path of a file of 32 bytes to 64 KiB; all of its bytes count. The file
+  ///   is only read. Its contents are not stretched: if they are a few readable words, a notice
+  ///   (``Notice/Kind/weakKeyFile``) reports it.
   /// - Throws: As ``addPassphraseSlot(_:name:confirm:progress:)``, and
   ///   ``KeychainError/Code/alreadyExists`` if the file has a slot.
   @discardableResult
@@ -87,14 +80,12 @@ extension Vault {
     return try add(.keyFile, name, admin, confirm, progress) { input }
   }
 
-  /// Adds this machine's device secret.
+  /// Adds this machine's device secret, and returns its slot.
   ///
   /// It opens indexes and the items that need no unlock. In a vault without a passphrase, key file
   /// or recipient it opens everything, like the device slot of the machine that created the vault.
   /// So a vault whose device secret was lost works again after it was opened with a recovery code.
   ///
-  /// - Parameter name: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
-  /// - Returns: The new slot.
   /// - Throws: As ``addPassphraseSlot(_:name:confirm:progress:)``, and
   ///   ``KeychainError/Code/alreadyExists`` if this device has a slot.
   @discardableResult
@@ -112,16 +103,15 @@ extension Vault {
     }
   }
 
-  /// Adds a new recovery code for a person to write down.
+  /// Adds a new recovery code for a person to write down, and returns its slot.
   ///
   /// The code exists only during this call and cannot be shown again. The grant of the device slot
   /// does not change.
   ///
   /// - Parameters:
-  ///   - name: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
-  ///   - confirm: Receives the code, shows it, and returns whether it was written down. The time it
-  ///     takes does not count against the deadline.
-  /// - Returns: The new slot.
+  ///   - name: As for ``addPassphraseSlot(_:name:confirm:progress:)``.
+  ///   - confirm: Receives the code, shows it, and returns whether it was written down. Its time
+  ///     does not count against the deadline.
   /// - Throws: As ``addPassphraseSlot(_:name:confirm:progress:)``; ``KeychainError`` with
   ///   ``KeychainError/Code/refused`` if this is a shared vault that has a recovery code,
   ///   ``KeychainError/Code/cancelled`` if `confirm` returns `false`, or what it throws. Nothing is
@@ -137,16 +127,15 @@ extension Vault {
     }
   }
 
-  /// Adds a recipient, whose identity then opens the vault.
+  /// Adds a recipient, whose identity then opens the vault, and returns its slot.
   ///
   /// The grant of the device slot does not change.
   ///
   /// - Parameters:
   ///   - recipient: The public half of the identity.
-  ///   - name: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
+  ///   - name: As for ``addPassphraseSlot(_:name:confirm:progress:)``.
   ///   - requested: What the recipient may do: ``SlotGrant/readsAndWrites`` by default in a shared
   ///     vault. In another vault, every recipient ``SlotGrant/administers``.
-  /// - Returns: The new slot.
   /// - Throws: As ``addPassphraseSlot(_:name:confirm:progress:)``; ``KeychainError`` with
   ///   ``KeychainError/Code/alreadyExists`` if the recipient has a slot,
   ///   ``KeychainError/Code/invalidArgument`` if its key is unusable, or
@@ -184,7 +173,8 @@ extension Vault {
     plan.otherDeviceItemCount == 0
   }
 
-  /// Adds a slot; with new keys if it limits a device slot, as whoever has its secret knows the old ones.
+  /// Adds a slot; if it limits a device slot, the vault gets new keys, because the device secret's
+  /// owner knows the old ones.
   private func add(
     _ kind: SlotKind, _ name: String, _ admin: VaultAdministration,
     _ confirm: (RekeyPlan) throws(KeychainError) -> Bool, _ progress: ((VaultProgress) -> Void)?,
@@ -238,7 +228,7 @@ extension Vault {
     return try VaultAdministration(session)
   }
 
-  /// Opens the root key to add a slot, if the vault may have one of its kind.
+  /// Opens the root key to add a slot, if the vault may have another one of this kind.
   private func administration(
     adding kind: SlotKind, name: String
   ) throws(KeychainError) -> VaultAdministration {
@@ -247,7 +237,7 @@ extension Vault {
     guard admin.list.vaultKind == .local || kind == .recipient || kind == .recoveryCode else {
       throw KeychainError(
         .refused,
-        "a shared vault has no \(kind) slot, because what opens it must sign what it writes",
+        "a shared vault has no \(kind) slot, because each slot must be able to sign changes",
         recovery: "add a member with \(.addSlot(.identity))")
     }
     return admin

@@ -4,7 +4,7 @@ internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesSystem
 
-/// A session of somebody who may change who opens the vault.
+/// A session that may change who opens the vault.
 struct VaultAdministration: Sendable {
   let session: VaultSession
 
@@ -14,14 +14,14 @@ struct VaultAdministration: Sendable {
   /// The epoch of the vault, with its root key and administration key.
   let epoch: VaultEpoch
 
-  /// Whether what this user has seen counts; not for somebody who accepts a restored file.
+  /// Whether the seen record can refuse the file: not when a restored file is accepted.
   let refuses: Bool
 
   var head: VaultHead { session.head }
   var keys: TierKeys { opened.keys }
   var list: MemberList { opened.list }
 
-  /// Opens the vault with a slot that administers; its root key is never kept.
+  /// Opens the vault with a slot that administers; the root key is not kept.
   init(_ session: VaultSession, refuses: Bool = true) throws(KeychainError) {
     (self.session, self.refuses) = (session, refuses)
     opened = try session.unlocker.member(session.opened, session.deadline)
@@ -39,7 +39,7 @@ struct VaultAdministration: Sendable {
     epoch = VaultEpoch(session.head, root: root, keys: keys, administration: key)
   }
 
-  /// Calls `body` under the lock, and commits the list of members that it makes.
+  /// Calls `body` under the lock, and commits the list of members that it returns.
   func change<Result>(
     _ body: (inout SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
@@ -49,7 +49,7 @@ struct VaultAdministration: Sendable {
     }
   }
 
-  /// Commits, under the lock, what `prepare` made ready.
+  /// Commits, under the lock, what `prepare` returns.
   ///
   /// If it fails, nothing was changed, unless the error has ``KeychainError/Code/outcomeUnknown``.
   func commit<Result>(
@@ -68,7 +68,7 @@ struct VaultAdministration: Sendable {
     }
   }
 
-  /// Calls `body` with what a change would begin with; nothing is changed.
+  /// Calls `body` with the beginning of a change, without changing anything.
   func inspect<Result>(
     _ body: (borrowing SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
@@ -88,13 +88,14 @@ struct VaultAdministration: Sendable {
   private func begin(
     _ session: VaultSession, _ lock: LockedLog
   ) throws(KeychainError) -> (LockedVault, SlotChange) {
-    // What opens the vault is still what was looked at. Other writers may have made bases for their items meanwhile.
+    // The slots must be the ones that were read. Other writers may have written bases for their
+    // items.
     guard session.head.parts == head.parts else { throw .slotsChanged }
     let vault = try LockedVault(session, lock, epoch.keys, refuses: refuses)
     return (vault, try SlotChange(vault.contents, self))
   }
 
-  /// Returns what new keys would change, after a person agreed; `nil` if there are no new keys.
+  /// Returns what new keys would change, after a person agreed; `nil` without new keys.
   func agreement(
     _ confirm: (RekeyPlan) throws(KeychainError) -> Bool,
     to plan: (borrowing SlotChange) throws(KeychainError) -> RekeyPlan?
@@ -109,7 +110,7 @@ struct VaultAdministration: Sendable {
     return plan
   }
 
-  /// What the secrets that were presented gave, by the numbers of their slots.
+  /// The keys from the presented secrets, by the numbers of their slots.
   func presented() throws(KeychainError) -> [UInt32: SharedSecret] {
     var keys: [UInt32: SharedSecret] = [:]
     if let device = try session.unlocker.state.findSecret(),
@@ -122,21 +123,23 @@ struct VaultAdministration: Sendable {
   }
 }
 
-/// A change of who opens the vault, or of its keys, that is ready: all that can fail is done, but for the file.
+/// A prepared change of who opens the vault, or of its keys: everything that can fail is done,
+/// except writing the file.
 ///
-/// The types say what a failure means. What is done before the commit can fail, and is undone if the commit surely did not
-/// happen. What follows the commit cannot throw: nothing that has changed is told as failed.
+/// The types say what a failure means. Steps before the commit can fail, and are undone if the
+/// commit certainly did not happen. Steps after the commit cannot throw, so that a finished change
+/// is never reported as failed.
 struct MemberCommit<Result> {
   let base: NewBase
   let result: Result
 
-  /// Records what must be on the disk before the new file counts.
+  /// Makes records durable before the new file counts.
   var before: ((VaultContents) throws(KeychainError) -> Void)?
 
   /// Undoes `before`, as far as others would see it.
   var undo: () -> Void = {}
 
-  /// Can only report; receives what the vault holds now.
+  /// Can only report; receives the new contents of the vault.
   var after: (VaultContents) -> Void = { _ in }
 }
 
@@ -146,7 +149,7 @@ struct SlotChange {
   let slots: [ListedSlot]
   let sealing: ItemSealing
 
-  /// What the vault holds, without the items that go.
+  /// The contents of the vault, without the items that are dropped.
   private(set) var contents: VaultContents
 
   /// The slots of the next list, by their numbers.
@@ -160,7 +163,8 @@ struct SlotChange {
 
   init(_ contents: VaultContents, _ admin: VaultAdministration) throws(KeychainError) {
     self.contents = contents
-    // A change of members that has begun is not cut short: a person may have answered for it.
+    // A change of members that has begun is not cut short, because a person may have answered for
+    // it.
     self.contents.deadline = nil
     self.admin = admin
     slots = try contents.list.rows(in: contents.head)
@@ -168,7 +172,7 @@ struct SlotChange {
     for slot in slots { next[slot.number] = slot }
   }
 
-  /// Puts a slot into the next list, in the place of that of its number.
+  /// Puts a slot into the next list, replacing the one with its number.
   @discardableResult
   mutating func put(_ slot: ListedSlot, isThisDevice: Bool? = nil) -> VaultSlot {
     next[slot.number] = slot
@@ -179,7 +183,7 @@ struct SlotChange {
 
   mutating func remove(_ item: VaultItem) { contents.lay(nil, over: item.id, in: item.entry.tier) }
 
-  /// The base that brings the new list under the same keys.
+  /// Returns the base with the new list, under the same keys.
   func base() throws(KeychainError) -> NewBase {
     let presented = try admin.presented()
     let slots = try next.values.map { slot throws(KeychainError) in
@@ -208,7 +212,7 @@ struct SlotChange {
     }
   }
 
-  /// Returns a number for a new slot, unless the vault has as many of its kind as allowed.
+  /// Returns a number for a new slot, unless the vault already has the maximum of its kind.
   func freeNumber(for kind: SlotKind) throws(KeychainError) -> UInt32 {
     guard slots.count < MemberList.maximumCount, list.nextNumber < .max,
       kind != .passphrase
@@ -230,7 +234,7 @@ struct SlotChange {
     return list.nextNumber
   }
 
-  /// Returns the slot of a number that a person wants to remove.
+  /// Returns the slot that a person wants to remove, by its number.
   borrowing func slot(toRemove number: UInt32) throws(KeychainError) -> ListedSlot {
     guard let slot = slots.first(where: { $0.number == number }) else { throw .noSlot(number) }
     guard list.vaultKind == .local || number != admin.opened.slot.number else {
@@ -252,7 +256,8 @@ extension ListedSlot {
 }
 
 extension MemberList {
-  /// Returns the rows of all listed slots; fails if this release doesn't know one, and so can't carry it.
+  /// Returns the rows of all listed slots; fails if this release doesn't know one, and so can't
+  /// keep it.
   func rows(in head: VaultHead) throws(KeychainError) -> [ListedSlot] {
     if let unknown {
       throw KeychainError(
@@ -271,11 +276,12 @@ extension MemberList {
 }
 
 extension [ListedSlot] {
-  /// Returns this device's slot if it must open everything; fails if nothing would be left that administers the vault.
+  /// Returns this device's slot if it must open everything; fails if nothing would be left that
+  /// administers the vault.
   func deviceToPromote(_ ownSlot: UInt32?) throws(KeychainError) -> ListedSlot? {
     let hasDailyKey = contains(where: \.isDailyKey)
     let own = hasDailyKey ? nil : first { $0.number == ownSlot }
-    // Nobody knows here whether another device still has its secret.
+    // Whether another device still has its secret is unknown here.
     guard own != nil || contains(where: { $0.kind != .device && $0.grant == .administers }) else {
       throw KeychainError(
         .refused,

@@ -3,9 +3,9 @@ public import KeychainCredentials
 public import KeychainVaultFormat
 internal import PrephirencesSystem
 
-/// What a new root key would keep of a vault, and what would be lost.
+/// What a new root key would keep and lose.
 public struct RekeyPlan: Hashable, Sendable {
-  /// The slots that get the new keys, by the signed list of members.
+  /// The slots that get the new keys, according to the signed list of members.
   ///
   /// People compare their names, and the fingerprints of their recipients.
   public var kept: [VaultSlot] = []
@@ -24,15 +24,14 @@ public struct RekeyPlan: Hashable, Sendable {
   /// Whether the vault gets a new administration key, and with it a new check.
   public var changesAdministrationKey = false
 
-  /// Whether the recovery code that opened the vault signs the new administration key.
-  ///
-  /// Who has seen the vault before then trusts it without comparing the check.
+  /// Whether the recovery code that opened the vault signs the new administration key; users who
+  /// have seen the vault then trust the key without comparing the check.
   public var isSignedByRecoveryCode = false
 
   /// The number of items, including those that are lost.
   public var itemCount = 0
 
-  /// The items that don't open, and go.
+  /// The items that don't open, and are dropped.
   public var damagedItems: [String] = []
 
   /// The number of items that are lost because only other devices can open them.
@@ -43,7 +42,7 @@ public struct RekeyPlan: Hashable, Sendable {
     !deletedItems.isEmpty || !damagedItems.isEmpty || otherDeviceItemCount > 0
   }
 
-  /// Whether everything that is lost or kept was named in `agreed`, a plan for the same slots.
+  /// Whether `agreed`, a plan for the same slots, includes everything that is lost or kept.
   func staysWithin(_ agreed: RekeyPlan) -> Bool {
     kept == agreed.kept && deletedItems.isSubset(of: agreed.deletedItems)
       && Set(damagedItems).isSubset(of: agreed.damagedItems)
@@ -56,14 +55,13 @@ public struct RekeyReport: Hashable, Sendable {
   /// What was kept, and what was lost.
   public var plan: RekeyPlan
 
-  /// The check of the vault, which changes with the administration key.
-  ///
-  /// If it changed, identities on other machines must be pinned to it, unless a recovery code signed
-  /// the change.
+  /// The check of the vault, which changes with the administration key; identities on other
+  /// machines must then be pinned to it, unless a recovery code signed the change.
   public var check: VaultCheck
 }
 
-/// Decides under the lock what new keys keep: every slot of the list of members that is not removed.
+/// Decides under the lock what new keys keep: every slot in the list of members that is not
+/// removed.
 struct RekeyDecision {
   struct Request: Sendable {
     /// The slots that are removed in the same transaction.
@@ -76,7 +74,7 @@ struct RekeyDecision {
     /// Whether a passphrase or key file is added, so that device slots open less.
     var limitsDevices = false
 
-    /// Drops the items that don't open, which the plan lists.
+    /// Whether the items that don't open are dropped; the plan lists them.
     var dropsDamaged = false
   }
 
@@ -88,10 +86,10 @@ struct RekeyDecision {
   /// The items that are deleted with the last passphrase.
   private(set) var itemsToDelete: [PassphraseItem] = []
 
-  /// The items that go: those that are deleted, damaged, or of other devices.
+  /// The items that are dropped: those that are deleted, damaged, or of other devices.
   private(set) var dropped: Set<ItemID> = []
 
-  /// The pages that go, as they are damaged, by the ids of their first items.
+  /// The damaged pages that are dropped, by the ids of their first items.
   private(set) var droppedPages: Set<ItemID> = []
 
   /// Decides, and fails if a person `agreed` to less.
@@ -113,7 +111,7 @@ struct RekeyDecision {
     plan.kept = carried.map {
       $0.slot.described(isThisDevice: $0.slot.number == own, grant: $0.grant)
     }
-    // Whoever administered knows the administration key.
+    // The owner of a slot that administered knows the administration key.
     let staying = Set(carried.filter { $0.grant == .administers }.map(\.slot.number))
     plan.changesAdministrationKey =
       request.newAdministrationKey
@@ -133,7 +131,7 @@ struct RekeyDecision {
     if let agreed, !plan.staysWithin(agreed) { throw .slotsChanged }
   }
 
-  /// Looks at every item: what doesn't open goes with the old keys, if a person agrees.
+  /// Inspects every item: one that doesn't open is dropped with the old keys, if a person agrees.
   private mutating func lookAtItems(
     _ change: borrowing SlotChange, _ request: Request
   ) throws(KeychainError) {
@@ -154,14 +152,15 @@ struct RekeyDecision {
   }
 }
 
-/// An item that needs a vault with a passphrase, and goes with the last one.
+/// An item that needs a vault with a passphrase, and is deleted with the last one.
 struct PassphraseItem {
   let item: VaultItem
   let credential: Credential
 }
 
 extension SlotChange {
-  /// Those of other devices, whose names are not read here, are an error if they are included.
+  /// Returns the items that need a passphrase; those of other devices, whose names are not read
+  /// here, are an error if they are included.
   func passphraseItems(includingOtherDevices: Bool) throws(KeychainError) -> [PassphraseItem] {
     var found: [PassphraseItem] = []
     try contents.forEachPage(sealing.keys) { walked throws(KeychainError) in
@@ -176,7 +175,7 @@ extension SlotChange {
 }
 
 extension [PassphraseItem] {
-  /// Fails with the names of the items, if nobody agreed to delete them.
+  /// Fails with the names of the items, unless somebody agreed to delete them.
   func requireAgreement(
     _ isAgreed: Bool, removing number: UInt32?, withNewKeys: Bool
   ) throws(KeychainError) {
@@ -189,7 +188,7 @@ extension [PassphraseItem] {
   }
 }
 
-/// Gives the vault new keys: every item is sealed again, and every slot that stays gets them.
+/// Gives the vault new keys: every item is sealed again, and every remaining slot gets the keys.
 struct VaultRekey {
   let admin: VaultAdministration
   var progress: ((VaultProgress) -> Void)?
@@ -203,12 +202,13 @@ struct VaultRekey {
     let added: Added
   }
 
-  /// Gives new keys to what `decide` lets stay, which looks under the lock at what is there then.
+  /// Gives new keys to everything that `decide` keeps, which reads the present contents under the
+  /// lock.
   func run(
     _ decide: (borrowing SlotChange) throws(KeychainError) -> RekeyDecision
   ) throws(KeychainError) -> Outcome<Void> { try run(adding: { _, _, _ in }, decide) }
 
-  /// As ``run(_:)``, and adds to the slots with the new keys; `add` receives the number of the next one.
+  /// Works as ``run(_:)``, and adds a slot with the new keys; `add` receives its number.
   func run<Added>(
     adding add: (VaultEpoch, UInt32, inout [ListedSlot]) throws(KeychainError) -> Added,
     _ decide: (borrowing SlotChange) throws(KeychainError) -> RekeyDecision
@@ -226,7 +226,7 @@ struct VaultRekey {
             // From here on, the file may be the new one.
             try admin.opened.pin(outcome.check)
             guard admin.refuses else {
-              // What was seen stays, and the list that accepts the file is followed.
+              // The seen record stays, and the list that accepts the file is followed.
               try records.change(seen) { if $0.id == made.head.id { $0.nextAdministration = next } }
               return
             }
@@ -297,7 +297,7 @@ struct VaultRekey {
 }
 
 extension VaultContents {
-  /// Seals all items again, from bytes that are verified on the way, but for those that go.
+  /// Seals all items again, except the dropped ones, from bytes that are verified meanwhile.
   fileprivate func putItems(
     from old: ItemSealing, to new: ItemSealing, into writer: inout BaseWriter,
     dropping decision: RekeyDecision, _ progress: ((VaultProgress) -> Void)?

@@ -4,7 +4,7 @@ internal import KeychainCredentials
 internal import PrephirencesSystem
 internal import SystemPackage
 
-/// The file of a vault whose lock this process holds, until ``unlock()`` or until nothing refers to ``file`` any more.
+/// The locked file of a vault, until ``unlock()`` or until nothing refers to ``file`` any more.
 struct LockedLog: Sendable {
   let path: String
   let disk: any VaultDisk
@@ -13,12 +13,13 @@ struct LockedLog: Sendable {
   /// The file's status when it was locked.
   let status: DiskStatus
 
-  /// Whether the file that this one has replaced could not be removed, and has the name of the unfinished one.
+  /// Whether the replaced file could not be removed, and has the name of the unfinished one.
   var oldFileStays = false
 
-  /// Opens the file that has the name, if any, and locks it against everybody else, other threads included.
+  /// Opens the file that has the name, if any, and locks it against all others, including other
+  /// threads.
   ///
-  /// Without `writing`, it is one to look at, which need not be writable.
+  /// Without `writing`, it need not be writable.
   static func take(
     _ path: String, on disk: any VaultDisk, writing: Bool = true, until deadline: Deadline
   ) throws(KeychainError) -> LockedLog? {
@@ -32,7 +33,7 @@ struct LockedLog: Sendable {
       do throws(Errno) {
         guard try file.lock(until: deadline) else { break }
         status = try file.status()
-        // Who held the lock may have given the name to a new file.
+        // The previous holder of the lock may have given the name to a new file.
         guard try disk.status(of: path)?.identity == status.identity else { continue }
       } catch { throw .vault(path, error, doing: "lock") }
       guard !writing || status.links > 0 else { throw .replacedOutside(path) }
@@ -47,14 +48,15 @@ struct LockedLog: Sendable {
     throw .held(path)
   }
 
-  /// Whether a write must make a new file, so that what has another name doesn't change.
+  /// Whether a write must create a new file, so that hard links keep the old contents.
   var hasOtherNames: Bool { status.links > 1 }
 
   func unlock() { file.unlock() }
 
-  /// Appends a frame at the end of the last good one, durably, or cuts it off again; see "Appending" in VaultReaders.
+  /// Appends a frame durably after the last good one, or removes it again; see "Appending" in
+  /// VaultReaders.
   ///
-  /// - Returns: The file's status with the frame: what changes it later shows in that.
+  /// It returns the file's status with the frame, in which later changes show.
   @discardableResult func append(
     _ frame: Data, at end: Int, cutting unfinished: Bool, syncsFolder: Bool
   ) throws(WriteFailure) -> DiskStatus {
@@ -68,7 +70,8 @@ struct LockedLog: Sendable {
       } catch { throw .unknown(error) }
       throw .unchanged(error)
     }
-    // Where locks don't exclude other machines, one of two writers finds the other's bytes: a header and a nonce.
+    // If locks don't exclude other machines, one of two writers finds the other's bytes: a header
+    // and a nonce.
     let beginning = frame.prefix(64)
     let (status, found): (DiskStatus, Data)
     do throws(Errno) {
@@ -79,7 +82,8 @@ struct LockedLog: Sendable {
     return status
   }
 
-  /// Writes a frame durably; also one that is there already, as a failed sync may have left it in memory alone.
+  /// Writes a frame durably, even if it is already there: a failed sync may have left it in memory
+  /// alone.
   func write(_ frame: Data, at offset: Int, syncsFolder: Bool) throws(Errno) {
     try file.write(frame, at: offset)
     try file.syncData()
@@ -87,29 +91,31 @@ struct LockedLog: Sendable {
   }
 }
 
-/// How a write to a vault has failed.
+/// How a write to a vault failed.
 enum WriteFailure: Error, Hashable {
-  /// The old state holds.
+  /// The vault has the old state.
   case unchanged(Errno)
 
-  /// The old state may hold, or the new one; `Errno.noLocks` if somebody else wrote at the same place.
+  /// The vault has the old or the new state; `Errno.noLocks` if somebody else wrote at the same
+  /// place.
   case unknown(Errno)
 
-  /// Somebody else replaced one of the files meanwhile: nothing was changed, and theirs is in its place.
+  /// Somebody else replaced one of the files in the meantime. Nothing was changed, and their file
+  /// is there.
   case overtaken
 }
 
-/// The file `<vault>.new`, in which a vault is made anew; its maker holds a lock on it.
+/// The file `<vault>.new`, in which a vault is rewritten; its writer holds a lock on it.
 ///
-/// Its mode has a mark, the sticky bit, until it has the vault's name: a file of somebody else has none, and is neither
-/// changed nor removed.
+/// It has the sticky bit as a mark until it gets the vault's name. A file of somebody else has no
+/// mark, and is neither changed nor removed.
 struct UnfinishedVault: ~Copyable {
   let file: any DiskFile
   private let vault: String
   private let disk: any VaultDisk
   private var isNamed = true
 
-  /// Makes the empty file, with mode, group and label of the present one.
+  /// Creates the empty file, with mode, group and label of the present one.
   ///
   /// Without a present one, it fails if the file system opens the file to more than these others.
   init(
@@ -147,29 +153,29 @@ struct UnfinishedVault: ~Copyable {
     Self.remove(Self.name(for: vault), ifIs: own.identity, on: disk)
   }
 
-  /// Refuses what needs a new file, before a person is asked for anything, if there can be none.
+  /// Fails if no new file can be created, before a person is asked for anything.
   static func requirePossible(for vault: String, on disk: any VaultDisk) throws(KeychainError) {
     guard let obstacle = disk.obstacleToReplacing(vault) else { return }
     throw .replacing(vault, obstacle)
   }
 
-  /// Removes what a killed maker has left, if it is no other file.
+  /// Removes what a killed writer left, unless it is another file.
   static func removeLeftover(
     for vault: String, on disk: any VaultDisk, like old: any DiskFile
   ) {
     let name = name(for: vault)
     guard let left = try? disk.status(of: name), left.isUnfinished else { return }
-    // One that can't be removed is told of by who needs the name.
+    // If it can't be removed, the next writer who needs the name reports it.
     try? removeLeftover(name, on: disk, notBeing: old, Deadline(after: .zero))
   }
 
   /// Removes a leftover that nobody has locked; `Errno.fileExists` if the file is somebody else's.
   ///
-  /// It is never used again: a program that has it open, or another name of it, would change the vault.
+  /// It is never reused: a program that has it open, or a hard link to it, could change the vault.
   private static func removeLeftover(
     _ name: String, on disk: any VaultDisk, notBeing old: (any DiskFile)?, _ deadline: Deadline
   ) throws(Errno) {
-    // The vault itself, by another name, is locked already.
+    // If it is a hard link to the vault, it is locked already.
     if let old, try disk.status(of: name)?.identity == old.status().identity { throw .fileExists }
     let file: any DiskFile
     do throws(Errno) { file = try disk.open(name, writing: true) } catch {
@@ -179,7 +185,7 @@ struct UnfinishedVault: ~Copyable {
       default: throw error
       }
     }
-    // Its maker may have given it the name of the vault, or removed it.
+    // Its writer may have given it the name of the vault, or removed it.
     guard try file.lock(until: deadline), try hasName(name, file, on: disk) else { return }
     let status = try file.status()
     guard status.isRegular, status.owner == geteuid(), status.isUnfinished else {
@@ -194,9 +200,10 @@ struct UnfinishedVault: ~Copyable {
     try disk.status(of: name)?.identity == file.status().identity
   }
 
-  /// Ends what the maker of a locked vault could not, who was killed: it is no unfinished file, whatever name it gets later.
+  /// Finishes for a killed writer: removes the vault's unfinished name, and then the mark.
   static func finish(_ file: any DiskFile, named vault: String, on disk: any VaultDisk) {
-    // Where no rename spares the file that has the name, it was linked first. The mark says whose the other name is.
+    // If the file system can't rename without replacing, the file was linked first. The mark tells
+    // whose hard link it is.
     guard let own = try? file.status(), remove(name(for: vault), ifIs: own.identity, on: disk)
     else { return }
     file.mark(isUnfinished: false)
@@ -204,7 +211,7 @@ struct UnfinishedVault: ~Copyable {
 
   static func name(for vault: String) -> String { vault + ".new" }
 
-  /// Returns whether the file does not have the name any more.
+  /// Removes a name of a file; `false` if the file still has the name.
   @discardableResult
   private static func remove(
     _ name: String, ifIs identity: FileIdentity, on disk: any VaultDisk
@@ -215,14 +222,14 @@ struct UnfinishedVault: ~Copyable {
     } catch { return false }
   }
 
-  /// Makes an empty file and locks it, once what a killed maker left is removed.
+  /// Creates an empty file and locks it, after removing what a killed writer left.
   private static func made(
     for vault: String, on disk: any VaultDisk, notBeing old: (any DiskFile)?, _ deadline: Deadline
   ) throws(KeychainError) -> any DiskFile {
     let name = name(for: vault)
     do throws(Errno) {
       var attempts = 0
-      // The second one is after a leftover was removed.
+      // The second attempt is after a leftover was removed.
       repeat {
         attempts += 1
         do throws(Errno) {
@@ -246,9 +253,10 @@ struct UnfinishedVault: ~Copyable {
     throw .held(name)
   }
 
-  /// Makes the contents durable, and gives the file the name of the vault, durably; it stays locked.
+  /// Makes the contents durable, and gives the file the name of the vault, durably; it stays
+  /// locked.
   ///
-  /// It may replace a file that this process has locked, and no other one. A new name that is taken fails with
+  /// It may replace only a file that this process has locked. If a new name is taken, it fails with
   /// `Errno.fileExists`.
   consuming func takeName(replacing old: LockedLog?) throws(WriteFailure) -> LockedLog {
     let name = Self.name(for: vault)
@@ -284,26 +292,26 @@ struct UnfinishedVault: ~Copyable {
     }
     do throws(Errno) {
       let named = try disk.status(of: vault)?.identity
-      // Otherwise another maker may have the name already.
+      // Without an exchange, another writer may already have the name.
       let left = try isExchanged ? disk.status(of: name)?.identity : nil
       if named == own {
         isNamed = false
         Self.finish(file, named: vault, on: disk)
-        // Somebody gave the other name to their file at this moment. It stays, and so does this one: the old file may have
-        // had no other name.
+        // Somebody gave the other name to their file at this moment. That file stays, and so does
+        // the new one: the old file may have had no other name.
         guard left == nil || left == old?.status.identity else {
           old?.file.mark(isUnfinished: false)
           throw .fileExists
         }
         let isGone = left.map { Self.remove(name, ifIs: $0, on: disk) } ?? true
-        // It may have other names, which are nobody's leftovers.
+        // The old file may have hard links, which are not leftovers.
         if isGone { old?.file.mark(isUnfinished: false) }
         try disk.syncFolder(of: vault)
         return LockedLog(
           path: vault, disk: disk, file: file, status: try file.status(), oldFileStays: !isGone)
       }
-      // Somebody gave the name of this file to theirs before, and it has the vault's now: both go back. If they can't, the
-      // old file is nobody's leftover.
+      // Somebody had given this file's name to theirs, and it now has the vault's: exchange them
+      // back. If that fails, the old file is not a leftover.
       old?.file.mark(isUnfinished: false)
       guard isExchanged, left == old?.status.identity, try disk.exchange(name, vault) else {
         throw .fileExists

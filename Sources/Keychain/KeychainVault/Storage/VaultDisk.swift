@@ -5,24 +5,26 @@ internal import KeychainCredentials
 internal import PrephirencesSystem
 internal import SystemPackage
 
-/// What a vault does with files, by real paths: few calls, so that tests can put a model of a disk in their place.
+/// The file operations of a vault, by real paths: few, so that tests can model a disk.
 protocol VaultDisk: Sendable {
-  /// Looks at what has a name, without following a link; `nil` if there is nothing.
+  /// Returns the status of a name, without following a link; `nil` if nothing is there.
   func status(of path: String) throws(Errno) -> DiskStatus?
 
-  /// Opens a file; one that is a link fails with `Errno.tooManySymbolicLinkLevels`.
+  /// Opens a file; `Errno.tooManySymbolicLinkLevels` if it is a link.
   func open(_ path: String, writing: Bool) throws(Errno) -> any DiskFile
 
-  /// Makes an empty file, for the user alone and with the mark of an unfinished one; `Errno.fileExists` if the name is
-  /// taken.
+  /// Creates an empty file, for the user alone and marked as unfinished; `Errno.fileExists` if the
+  /// name is taken.
   func makeTemporary(_ path: String) throws(Errno) -> any DiskFile
 
-  /// Gives a file another name in its folder; `Errno.fileExists` if that is taken.
+  /// Renames a file within its folder; `Errno.fileExists` if the new name is taken.
   func rename(_ path: String, to name: String) throws(Errno)
 
-  /// Gives each of two files the name of the other one in one step, so that none is lost, whatever has the names by then.
+  /// Exchanges the names of two files in one step, so that neither is lost, whatever has the names
+  /// by then.
   ///
-  /// Returns `false` where the file system can't do that, and the first file has replaced the second one.
+  /// It returns `false` if the file system can't exchange; then the first file has replaced the
+  /// second.
   func exchange(_ path: String, _ name: String) throws(Errno) -> Bool
 
   func remove(_ path: String) throws(Errno)
@@ -30,10 +32,12 @@ protocol VaultDisk: Sendable {
   /// Makes the names in the folder of a file durable.
   func syncFolder(of path: String) throws(Errno)
 
-  /// The bytes that the user can still write to the file system of a file or folder.
+  /// Returns the number of bytes that the user can still write to the file system of a file or
+  /// folder.
   func freeBytes(at path: String) throws(Errno) -> UInt64
 
-  /// Why no new file can take the name of a file, as far as it shows: `Errno.resourceBusy` if that is a mount.
+  /// Returns why no new file can take the name of a file, if that is visible: `Errno.resourceBusy`
+  /// for a mount.
   func obstacleToReplacing(_ path: String) -> Errno?
 }
 
@@ -41,10 +45,11 @@ protocol VaultDisk: Sendable {
 protocol DiskFile: AnyObject, Sendable {
   func status() throws(Errno) -> DiskStatus
 
-  /// Reads bytes, fewer at the end of the file, and never allocates more than the file has.
+  /// Reads bytes, fewer at the end of the file. It never allocates more than the file has.
   func read(_ range: Range<Int>) throws(Errno) -> Data
 
-  /// Writes all bytes, or fails with any of them written; with none if this process may not make a file that long.
+  /// Writes all bytes, or fails after writing some of them. It writes none if this process may not
+  /// make a file that long.
   func write(_ bytes: Data, at offset: Int) throws(Errno)
 
   func truncate(to size: Int) throws(Errno)
@@ -55,17 +60,18 @@ protocol DiskFile: AnyObject, Sendable {
   /// Makes the contents and all attributes durable.
   func sync() throws(Errno)
 
-  /// Locks the file against all who opened it, even in this process; `false` if it was held until the deadline.
+  /// Locks the file against all who opened it, even in this process; `false` if it was locked until
+  /// the deadline.
   func lock(until deadline: Deadline) throws(Errno) -> Bool
 
-  /// Lets the lock go. The last reference to the file does it, too.
+  /// Releases the lock, as the last reference to the file does, too.
   func unlock()
 
-  /// Takes over mode, group and label of another file, as far as possible, but with the mark of an unfinished one; without
-  /// another file, opens it to the user alone.
+  /// Copies mode, group and label of another file, as far as possible, but marks the file as
+  /// unfinished. Without another file, opens it to the user alone.
   func takeAttributes(of old: (any DiskFile)?)
 
-  /// Sets or clears the mark of a file that is a vault's next or last one, as far as the file system keeps it.
+  /// Sets or clears the mark of a vault's next or last file, if the file system keeps it.
   func mark(isUnfinished: Bool)
 }
 
@@ -85,28 +91,28 @@ extension DiskFile {
   }
 }
 
-/// What the file system says of a file.
+/// The status of a file.
 struct DiskStatus: Hashable, Sendable {
   let identity: FileIdentity
   let size: Int
-  /// By the file system's clock.
+  /// The time of the last change, by the file system's clock.
   let changed: Duration
-  /// The number of its names.
+  /// The number of its hard links.
   let links: Int
   let isRegular: Bool
   let owner: UInt32
   let group: UInt32
   let mode: CInterop.Mode
 
-  /// The sticky bit, which means nothing to the system where a file has it.
+  /// The sticky bit, which the system ignores on files.
   static let unfinishedMark: CInterop.Mode = 0o1000
 
-  /// Whether it has the mark of a vault's next or last file.
+  /// Whether it is marked as a vault's next or last file.
   var isUnfinished: Bool { mode & Self.unfinishedMark != 0 }
 }
 
 extension KeychainError {
-  /// A call of the system, to do what the infinitive `action` says, has failed, and changed nothing.
+  /// A system call has failed, and changed nothing; the action is an infinitive.
   static func vault(_ path: String, _ error: Errno, doing action: String) -> Self {
     func failure(_ message: String, _ recovery: Recovery, _ code: Code = .inputOutput) -> Self {
       Self(
@@ -155,21 +161,19 @@ extension KeychainError {
     }
   }
 
-  /// The name leads to a file that was removed or replaced where it is mounted from.
+  /// The file was removed or replaced outside, where it is mounted from.
   static func replacedOutside(_ path: String) -> Self {
     Self(
       .refused,
-      "the vault was replaced outside of this container, where it is mounted as a single file, so a "
-        + "change would be lost: \(path)",
+      "the vault was replaced outside of this container, where it is mounted as a single file, so "
+        + "a change would be lost: \(path)",
       recovery: "start the container again, and mount the folder of the vault instead")
   }
 
-  /// Other processes held a lock until the deadline.
   static func held(_ path: String) -> Self {
     Self(.busy, "another process held the vault for too long: \(path)", recovery: .tryAgain)
   }
 
-  /// A write to the vault has failed.
   static func writing(_ path: String, _ failure: WriteFailure) -> Self {
     switch failure {
     case .unchanged(let error): vault(path, error, doing: "write")
@@ -183,8 +187,8 @@ extension KeychainError {
       Self(
         .busy,
         "another program replaced the vault \(path), or the file "
-          + "\(UnfinishedVault.name(for: path)) in which it is made anew, at the same time; nothing was "
-          + "changed", recovery: .tryAgain)
+          + "\(UnfinishedVault.name(for: path)) in which it is rewritten, at the same time; "
+          + "nothing was changed", recovery: .tryAgain)
     case .unknown(let error):
       outcomeUnknown(ofChanging: "the vault \(path)", underlying: .system(errno: error.rawValue))
     }
@@ -208,7 +212,7 @@ struct LinuxDisk: VaultDisk {
   }
 
   func open(_ path: String, writing: Bool) throws(Errno) -> any DiskFile {
-    // A pipe would block.
+    // Opening a pipe must not block.
     LinuxFile(try PrivateFile.open(path, writing ? .readWrite : .readOnly, flags: O_NONBLOCK))
   }
 
@@ -221,7 +225,7 @@ struct LinuxDisk: VaultDisk {
   func rename(_ path: String, to name: String) throws(Errno) {
     let noReplacing: UInt32 = 1
     if unsafe renameat2(AT_FDCWD, path, AT_FDCWD, name, noReplacing) == 0 { return }
-    // Not all file systems know that.
+    // Some file systems don't support this.
     guard [EINVAL, ENOSYS].contains(errno) else { throw .current }
     guard unsafe link(path, name) == 0 else { throw .current }
     // If this fails, the mark stays, and a writer removes the name.
@@ -332,7 +336,7 @@ final class LinuxFile: DiskFile {
   }
 
   func unlock() {
-    // A child that was forked meanwhile has the descriptor too, and would keep the lock.
+    // A child that was forked meanwhile has the descriptor, too, and would keep the lock.
     flock(descriptor.rawValue, LOCK_UN)
   }
 
@@ -343,7 +347,7 @@ final class LinuxFile: DiskFile {
       return
     }
     let keepsGroup = fchown(descriptor.rawValue, .max, status.group) == 0
-    // What the old group could do must not become possible to another one.
+    // Another group must not get the permissions of the old one.
     fchmod(descriptor.rawValue, status.mode & (keepsGroup ? 0o777 : 0o707) | mark)
     var label = [UInt8](repeating: 0, count: 1024)
     let count = unsafe fgetxattr(old.descriptor.rawValue, Self.label, &label, label.count)
@@ -357,7 +361,7 @@ final class LinuxFile: DiskFile {
 
   private static let label = "security.selinux"
 
-  /// What is read without asking for the length of the file first.
+  /// The number of bytes that are read without first asking for the length of the file.
   private static let trustedCount = 65_536
 }
 

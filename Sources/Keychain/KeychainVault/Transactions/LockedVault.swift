@@ -5,16 +5,17 @@ internal import KeychainVaultFormat
 internal import PrephirencesSystem
 internal import SystemPackage
 
-/// A vault under its lock, with what it holds; the session's file is the one that has the name.
+/// A vault under its lock, with its contents; the session's file is the one that has the name.
 struct LockedVault {
   let session: VaultSession
   let lock: LockedLog
   let keys: TierKeys
   private(set) var contents: VaultContents
 
-  /// Verifies the contents, and settles: what this user's record has is durable, and nothing in the file is above it.
+  /// Verifies the contents, and makes them durable, so that the seen record has the newest commit.
   ///
-  /// Without `mustSettle`, a failure to make the last commit durable is no error. Whoever accepts a restored file refuses nothing.
+  /// Without `mustSettle`, failing to make the last commit durable is not an error. `refuses:
+  /// false` is for accepting a restored file.
   init(
     _ session: VaultSession, _ lock: LockedLog, _ keys: TierKeys, anew: Bool = false,
     mustSettle: Bool = true, refuses: Bool = true
@@ -39,14 +40,14 @@ struct LockedVault {
     let now = contents.record(keys)
     let isEnded = try opened.records.change(opened.seen) { record in
       guard record.nextAdministration != nil else { return }
-      // Keys that are not at hand prove nothing new, so what they proved stays.
+      // Missing keys prove nothing new, so their earlier proofs stay.
       record.nextAdministration = nil
       _ = record.raise(by: now)
     }
     if !isEnded { session.remember(contents, keys) }
   }
 
-  /// Makes the last commit durable, which its writer may not have done.
+  /// Makes the last commit durable, in case its writer has not.
   private func settle() throws(KeychainError) {
     let frame = contents.lastFrame
     let bytes =
@@ -56,21 +57,22 @@ struct LockedVault {
     } catch { throw .vault(session.path, error, doing: "write") }
   }
 
-  /// A base that need not be made doesn't wait: its maker holds the vault's lock.
+  /// An optional base doesn't wait, because its writer holds the vault's lock.
   private static var shortly: Deadline { Deadline(after: .milliseconds(100)) }
 
-  /// Commits what a writer changed, by an append or, if that is too large, by a new base.
+  /// Commits a writer's changes, by an append or, if they are too large, by a new base.
   mutating func commit(_ writer: borrowing VaultWriter) throws(KeychainError) {
     guard writer.hasChanges || writer.makesBase else { return }
     guard contents.newest.n < contents.list.numbers.upperBound else {
       throw KeychainError(
         .refused,
-        "the vault \(session.path) counts as many changes as one list of what opens it can have",
+        "the vault \(session.path) has the maximum number of changes for one list of what opens it",
         recovery: "make the next list with \(.rekey)")
     }
-    // What has another name must not change under that one.
+    // The contents under a hard link must not change.
     let needsFile = writer.makesBase || !writer.fitsInCommit || lock.hasOtherNames
-    // From smaller vaults, deleted items go at once, with the rest of what was replaced.
+    // In a smaller vault, deleted items are removed at once, with everything else that was
+    // replaced.
     let removesForGood = writer.removesSecrets && contents.end < 1 << 20
     if keys.hasAll, needsFile || removesForGood {
       let base = try NewBase(writer.contents, keys)
@@ -80,7 +82,7 @@ struct LockedVault {
           try replaceBase(base, until: needsFile ? nil : Self.shortly)
         }
       } catch let error where !needsFile && error.code != .outcomeUnknown {
-        // An append may do where the folder takes no new file, and where it doesn't fit on the disk.
+        // If the folder accepts no new file, or the disk is full, an append may succeed.
       }
     }
     guard writer.fitsInCommit, !lock.hasOtherNames else {
@@ -106,7 +108,7 @@ struct LockedVault {
         place: contents.end, header: header,
         beginning: Data(frame.prefix(VaultContents.LastFrame.beginningCount))))
     contents.hasUnfinishedWrite = false
-    // They were made with these keys, after all before were right.
+    // The proofs were made with these keys, after all earlier ones were checked.
     contents.provedKeys = keys.identity
     session.file.keep(contents, status)
     session.remember(contents, keys)
@@ -121,7 +123,8 @@ struct LockedVault {
     if isDue, keys.hasAll { compactIfPossible() }
   }
 
-  /// The change that brought the log to its limit is acknowledged, so a failure is a notice at most.
+  /// Compacts the log after a change that reached its limit; a failure is only a notice, because
+  /// the change is already reported as done.
   private mutating func compactIfPossible() {
     let free = try? session.file.disk.freeBytes(at: session.path)
     guard let free, free / 2 > contents.end else { return }
@@ -136,9 +139,11 @@ struct LockedVault {
     }
   }
 
-  /// Writes a new base, and gives it the vault's name, after `beforeRename` has recorded what must be before it counts.
+  /// Writes a new base, and gives it the vault's name, after `beforeRename` has written its
+  /// records.
   ///
-  /// The name is the commit: what fails before it has changed nothing, and nothing fails after it.
+  /// The renaming is the commit: a failure before it has changed nothing, and nothing fails after
+  /// it.
   mutating func replaceBase(
     _ new: NewBase, until deadline: Deadline? = nil,
     beforeRename: ((VaultContents) throws(KeychainError) -> Void)? = nil
@@ -148,7 +153,7 @@ struct LockedVault {
     )
     let made = try new.write(to: unfinished.file, path: session.path)
     if let beforeRename {
-      // Nothing is recorded of a file that may not become durable.
+      // Records must not name a file that may not become durable.
       do throws(Errno) { try unfinished.file.sync() } catch {
         throw .vault(session.path, error, doing: "write")
       }

@@ -5,7 +5,8 @@ internal import KeychainVaultFormat
 internal import PrephirencesSystem
 internal import SystemPackage
 
-/// One operation on a vault: its file as it was found, and the keys that it asks for as far as it needs them.
+/// One operation on a vault: its file as it was found, and the keys, which it requests only as they
+/// are needed.
 struct VaultSession: Sendable {
   let file: VaultFile
   let opened: VaultFile.Opened
@@ -24,7 +25,7 @@ struct VaultSession: Sendable {
     case sign
   }
 
-  /// Calls `body` with the vault's verified contents, again once more keys are at hand.
+  /// Calls `body` with the vault's verified contents, and again once more keys are available.
   func read<Result>(
     _ requirement: Accessibility.UnlockRequirement, anew: Bool = false,
     _ body: (VaultContents, ItemSealing) throws(KeychainError) -> Attempt<Result>
@@ -34,7 +35,7 @@ struct VaultSession: Sendable {
     }
   }
 
-  /// Calls `body` under the vault's lock with a writer of its contents, and commits what it changed.
+  /// Calls `body` under the vault's lock with a writer of its contents, and commits its changes.
   func write<Result>(
     _ requirement: Accessibility.UnlockRequirement, device: DeviceSecret? = nil,
     _ body: (inout VaultWriter) throws(KeychainError) -> Result
@@ -58,9 +59,9 @@ struct VaultSession: Sendable {
     }
   }
 
-  /// The file as it is now, with the same unlocker and deadline.
+  /// Returns the file as it is now, with the same unlocker and deadline.
   func reopened() throws(KeychainError) -> VaultSession {
-    guard let opened = try file.open() else { throw .movedAway(path) }
+    guard let opened = try file.find() else { throw .movedAway(path) }
     return with(opened)
   }
 
@@ -99,7 +100,8 @@ struct VaultSession: Sendable {
     }
   }
 
-  /// The file and the keys of an attempt; apart from ``repeating(_:_:)``, which is compiled for each of its closures.
+  /// The file and the keys of an attempt; apart from ``repeating(_:_:)``, which is compiled for
+  /// each of its closures.
   private struct NextAttempt {
     private(set) var session: VaultSession
     private(set) var keys: TierKeys
@@ -177,10 +179,11 @@ extension TierKeys {
   }
 }
 
-// MARK: - Reading and settling
+// MARK: - Reading and making durable
 
 extension VaultSession {
-  /// The verified contents, of which at least as much is durable as the seen record says; nothing known counts anew.
+  /// Returns the verified contents, which are durable up to the seen record; `anew` ignores known
+  /// contents.
   func contents(_ keys: TierKeys, anew: Bool = false) throws(KeychainError) -> VaultContents {
     if !anew, let approved = file.approvedContents(opened, keys) { return approved }
     let (contents, relation): (VaultContents, SeenRelation)
@@ -189,7 +192,7 @@ extension VaultSession {
       relation = try contents.relation(to: opened.seen, keys)
       if let failure = relation.failure { throw failure }
     } catch {
-      // A write that was under way may have looked like damage.
+      // A running write may have looked like damage.
       guard error.code == .damaged || error.code == .rolledBack,
         let again = try contentsUnderLock(keys, anew: true)
       else { throw error }
@@ -203,9 +206,8 @@ extension VaultSession {
     return try contentsUnderLock(keys, anew: false, orUnsettled: contents) ?? contents
   }
 
-  /// Verifies under the lock, and makes the last commit durable.
-  ///
-  /// - Returns: `nil` if the file has other keys now, or cannot be written by this user.
+  /// Verifies under the lock, and makes the last commit durable; `nil` if the file has other keys
+  /// now, or if this user cannot write it.
   private func contentsUnderLock(
     _ keys: TierKeys, anew: Bool, orUnsettled contents: VaultContents? = nil
   ) throws(KeychainError) -> VaultContents? {
@@ -221,7 +223,7 @@ extension VaultSession {
     }
   }
 
-  /// The lock of a reader, `nil` to one that can't write.
+  /// Returns the lock of a reader; `nil` if the reader cannot write.
   private func readingLock() throws(KeychainError) -> LockedLog? {
     do throws(KeychainError) {
       return try LockedLog.take(path, on: file.disk, until: deadline)
@@ -261,7 +263,7 @@ extension VaultSession {
     with(try file.read(path, opened.records, opened.records.read(), from: lock.file))
   }
 
-  /// Raises the seen record to contents that are durable; `true` if it had them already.
+  /// Raises the seen record to durable contents; `true` if it had them already.
   @discardableResult
   func remember(_ contents: VaultContents, _ keys: TierKeys) -> Bool {
     do throws(KeychainError) {
@@ -272,7 +274,8 @@ extension VaultSession {
     return false
   }
 
-  /// Replaces the seen records after a change of the vault that has happened, so it can only report a failure.
+  /// Replaces the seen records after a change of the vault that has happened, so it can only report
+  /// a failure.
   func replaceRecords(by contents: VaultContents, _ keys: TierKeys, lettingGo isLetGo: Bool) {
     do throws(KeychainError) {
       try opened.records.replace(
@@ -291,7 +294,7 @@ extension VaultSession {
   }
 
   private func write(_ record: SeenRecord) throws(KeychainError) {
-    // A write settles first, and may have written it already.
+    // A write makes commits durable first, and may have written the record already.
     var wasUnreadable = opened.seen.isUnreadable
     if wasUnreadable { wasUnreadable = try opened.records.read().isUnreadable }
     try opened.records.raise(to: record, following: opened.seen)

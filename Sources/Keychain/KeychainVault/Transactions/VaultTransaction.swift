@@ -10,8 +10,8 @@ internal import PrephirencesSystem
 ///
 /// A call that fails with ``KeychainError/Code/notFound``, ``KeychainError/Code/alreadyExists``,
 /// ``KeychainError/Code/versionConflict`` or ``KeychainError/Code/invalidArgument`` has changed
-/// nothing, and the transaction can go on. After any other failure of a change it is undone, even if
-/// the closure catches the error.
+/// nothing, and the transaction can continue. After any other failure of a change it is undone,
+/// even if the closure catches the error.
 public struct VaultTransaction: ~Copyable {
   var writer: VaultWriter
   private(set) var log = TransactionLog()
@@ -22,47 +22,46 @@ public struct VaultTransaction: ~Copyable {
     self.isAllowed = isAllowed
   }
 
-  /// Stores a credential; see ``CredentialStore/set(_:secret:mode:)``.
+  /// Stores a credential, and returns it as it will be stored; see
+  /// ``CredentialStore/set(_:secret:mode:)``.
   ///
-  /// - Returns: The credential as it will be stored.
   /// - Throws: ``KeychainError`` as that method.
   @discardableResult
   public mutating func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode = .addOrReplace
   ) throws(KeychainError) -> Credential {
-    try set(credential, secret: secret, mode: mode, keepsDates: false)
+    try requireAllowed(credential.identity)
+    let request = try StoreRequest(credential, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret).credential
   }
 
-  package mutating func set(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
-  ) throws(KeychainError) -> Credential {
-    let identity = credential.identity
-    try checkRules(credential, secretCount: secret.count)
-    return try change(identity) { writer throws(KeychainError) in
-      try writer.set(credential, secret: secret, mode: mode, keepsDates: keepsDates)
-    }.credential
+  mutating func set(
+    _ request: StoreRequest, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> MergedCredential {
+    try requireDevice(for: request.new.accessibility)
+    return try change(request.identity) { writer throws(KeychainError) in
+      try writer.set(request, secret: secret)
+    }
   }
 
-  /// Stores a secret, and keeps the attributes of its credential unless the update changes them; see
-  /// ``CredentialStore/merge(_:secret:into:mode:)``.
+  /// Stores a secret, and keeps the attributes of its credential unless the update changes them;
+  /// see ``CredentialStore/merge(_:secret:into:mode:)``.
   ///
-  /// - Returns: The credential as it will be stored, and the one that it replaces.
   /// - Throws: ``KeychainError`` as that method.
   @discardableResult
   public mutating func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
     mode: StoreMode = .addOrReplace
   ) throws(KeychainError) -> MergedCredential {
-    try checkRules(update.applied(to: Credential(identity)), secretCount: secret.count)
-    return try change(identity) { writer throws(KeychainError) in
-      try writer.merge(update, secret: secret, into: identity, mode: mode)
-    }
+    try requireAllowed(identity)
+    let request = try StoreRequest(
+      update, into: identity, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret)
   }
 
-  /// Changes a credential without its secret; see ``CredentialStore/update(_:with:expectedVersion:)``.
+  /// Changes a credential without its secret; see
+  /// ``CredentialStore/update(_:with:expectedVersion:)``.
   ///
-  /// - Parameter expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: The credential as it will be stored.
   /// - Throws: ``KeychainError`` as that method.
   @discardableResult
   public mutating func update(
@@ -77,8 +76,6 @@ public struct VaultTransaction: ~Copyable {
 
   /// Renames a credential; see ``CredentialStore/rename(_:to:expectedVersion:)``.
   ///
-  /// - Parameter expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: The credential as it will be stored.
   /// - Throws: ``KeychainError`` as that method.
   @discardableResult
   public mutating func rename(
@@ -102,8 +99,6 @@ public struct VaultTransaction: ~Copyable {
 
   /// Removes a credential; see ``CredentialStore/remove(_:expectedVersion:)``.
   ///
-  /// - Parameter expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: `false` if there is no credential.
   /// - Throws: ``KeychainError`` as that method.
   @discardableResult
   public mutating func remove(
@@ -120,7 +115,6 @@ public struct VaultTransaction: ~Copyable {
 
   /// Returns a secret as it is within the transaction; see ``CredentialStore/secret(for:)``.
   ///
-  /// - Returns: The secret with its credential, or `nil` if there is none.
   /// - Throws: ``KeychainError`` as that method.
   public mutating func secret(
     for identity: CredentialIdentity
@@ -131,9 +125,9 @@ public struct VaultTransaction: ~Copyable {
       secret: try writer.sealing.secret(of: item, in: writer.contents, name: "\(identity)"))
   }
 
-  /// Returns a credential as it is within the transaction; see ``CredentialStore/credential(for:)``.
+  /// Returns a credential as it is within the transaction; see
+  /// ``CredentialStore/credential(for:)``.
   ///
-  /// - Returns: The credential, or `nil` if there is none.
   /// - Throws: ``KeychainError`` as that method.
   public mutating func credential(
     for identity: CredentialIdentity
@@ -142,10 +136,12 @@ public struct VaultTransaction: ~Copyable {
     return try writer.sealing.credential(of: item, name: "\(identity)")
   }
 
-  /// Returns the credentials that match a query within the transaction; see ``CredentialStore/search(_:)``.
+  /// Returns the credentials that match a query within the transaction; see
+  /// ``CredentialStore/search(_:)``.
   ///
-  /// - Returns: What was found. Locked items are reported in it, not as an error; name what must be
-  ///   unlocked first when the transaction begins.
+  /// Locked items are not an error; the result reports them. To unlock items first, name the
+  /// requirement when the transaction begins.
+  ///
   /// - Throws: ``KeychainError`` as that method.
   public mutating func search(
     _ query: CredentialQuery
@@ -191,14 +187,6 @@ public struct VaultTransaction: ~Copyable {
     if writer.needed != nil { throw .transactionBeginsAgain }
   }
 
-  private mutating func checkRules(
-    _ credential: Credential, secretCount: Int
-  ) throws(KeychainError) {
-    try requireAllowed(credential.identity)
-    try credential.checkRules(secretCount: secretCount)
-    try requireDevice(for: credential.accessibility)
-  }
-
   private mutating func requireDevice(for accessibility: Accessibility) throws(KeychainError) {
     guard accessibility.isThisDeviceOnly, writer.sealing.device == nil else { return }
     log.neededDevice = accessibility
@@ -215,14 +203,14 @@ public struct VaultTransaction: ~Copyable {
   }
 }
 
-/// What happens within one attempt of a transaction.
+/// The state of one attempt of a transaction.
 struct TransactionLog {
   private(set) var changes: [CredentialChange] = []
 
-  /// Whether items that need the greatest requirement were changed.
+  /// Whether items that need the strictest unlock state were changed.
   private(set) var usesUnlockedItems = false
 
-  /// The class of an item for which the device secret must be made before the transaction begins again.
+  /// The class of an item whose device secret must be created before the transaction begins again.
   fileprivate(set) var neededDevice: Accessibility?
 
   /// Why the transaction can only be undone.
@@ -235,7 +223,8 @@ struct TransactionLog {
   }
 }
 
-/// A closure of a transaction that runs: on its thread, a write by another handle of the same vault would wait for ever.
+/// A running closure of a transaction; on its thread, a write by another handle of the same vault
+/// would wait forever.
 struct RunningTransaction: Hashable {
   private let path: String
   private let thread = UInt(pthread_self())

@@ -3,29 +3,31 @@ public import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 
-/// What a verification of a vault found.
+/// The findings of a verification of a vault.
 public struct VerificationReport: Hashable, Sendable {
   /// The number of items.
   public var itemCount: Int
-  /// How many of them were opened: the others are locked here, or bound to other devices.
+  /// The number of items that were opened: the others are locked here, or bound to other devices.
   public var openedCount: Int
-  /// What is wrong; empty if the vault is intact, as far as it was looked at.
+  /// The problems; empty if everything that was inspected is intact.
   public var problems: [String]
 
-  /// The unlock as far as which items were proved and opened.
+  /// The unlock state up to which items were proven and opened.
   ///
-  /// Items that need more were only compared with what the device key shows of them, and whoever has that key can have changed it.
+  /// Items that need more were compared only with what the device key shows of them, and may have
+  /// been changed by anybody who has that key.
   public var readable: Accessibility.UnlockRequirement = .nothing
 
-  /// Whether a write that was not finished follows the newest change; the next write removes it.
+  /// Whether an unfinished write follows the newest change; the next write removes it.
   public var hasUnfinishedWrite = false
 
-  /// Items that one of the same name with a stricter accessibility hides; the next compaction drops them.
+  /// Items that one of the same name with a stricter accessibility hides; the next compaction drops
+  /// them.
   public var shadowed: [String] = []
 
   var itemsOfOtherDevices: Set<ItemID> = []
 
-  /// The items that are damaged, with what they are called.
+  /// The damaged items, with their names in errors.
   var damagedItems: [ItemID: String] = [:]
 
   var damagedPages = DamagedPages()
@@ -42,15 +44,15 @@ public struct VerificationReport: Hashable, Sendable {
   }
 }
 
-/// An item with what it holds.
+/// An item with its contents.
 struct OpenedItem: ~Copyable {
   let credential: Credential
-  /// As they are sealed.
+  /// The sealed metadata.
   let metadata: [UInt8]
   let secret: SecretBytes
 }
 
-/// Looks at what reading leaves: each page and box, and what the keys at hand open.
+/// Inspects each page and box, and everything that the available keys open.
 struct VaultVerification {
   let contents: VaultContents
   let sealing: ItemSealing
@@ -141,9 +143,9 @@ struct VaultVerification {
 }
 
 extension VaultContents {
-  /// Finds what matches a query, and counts what can't be looked at.
+  /// Returns the items that match a query, and counts those that can't be inspected.
   ///
-  /// What is locked counts unless its service or server is another one than the query names.
+  /// A locked item counts unless its service or server differs from the query's.
   func search(
     _ query: CredentialQuery, _ sealing: ItemSealing
   ) throws(KeychainError) -> CredentialSearchResult {
@@ -168,12 +170,12 @@ extension VaultContents {
   }
 }
 
-/// Compares items with a query, as far as the keys at hand open them.
+/// Compares items with a query, as far as the available keys open them.
 struct ItemMatcher {
   private let query: CredentialQuery
   private let sealing: ItemSealing
 
-  /// What entries have for the service or server that the query names.
+  /// The number that entries have for the query's service or server.
   private let service: UInt64?
 
   enum Match {
@@ -196,7 +198,7 @@ struct ItemMatcher {
   }
 
   func match(_ item: VaultItem) throws(KeychainError) -> Match {
-    // Whose key is at hand is searched by its names: what its entry says of the service could be wrong.
+    // An item whose key is available is compared by its names: its entry's service could be wrong.
     let isPossible = service.map { $0 == item.entry.service } ?? true
     guard sealing.keys.satisfies(item.requirement) else { return isPossible ? .locked : .nothing }
     guard !sealing.isOfOtherDevice(item.entry) else {
@@ -214,6 +216,6 @@ struct ItemMatcher {
 }
 
 extension VaultIndex.Page {
-  /// What an error or a report calls a page whose items can't be told apart.
+  /// The name of a page in errors and reports, because its items can't be told apart.
   var name: String { "\(count) items from \(first.name) on" }
 }

@@ -3,18 +3,18 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 
-/// What a transaction changes: it reads its own changes, and becomes one commit.
+/// The changes of a transaction, which it can read, and which become one commit.
 struct VaultWriter: ~Copyable {
   let sealing: ItemSealing
 
-  /// What the vault holds with the changes.
+  /// The contents of the vault with the changes.
   private(set) var contents: VaultContents
   private let before: VaultContents
 
-  /// The ids that changed, by tier; ``contents`` has what they are now.
+  /// The ids that changed, by tier; ``contents`` has their present items.
   private var changes: [Set<ItemID>] = [[], [], []]
 
-  /// Whether the file is made anew, whatever has changed.
+  /// Whether the file is rewritten, whatever has changed.
   var makesBase = false
 
   /// Whether secrets were removed, rather than replaced.
@@ -27,7 +27,7 @@ struct VaultWriter: ~Copyable {
   var keys: TierKeys { sealing.keys }
   var hasChanges: Bool { changes.contains { !$0.isEmpty } }
 
-  /// The versions of what was put, and `nil` for what was removed.
+  /// The versions of put items, and `nil` for removed ones.
   var versions: [ItemID: UInt64?] {
     Tier.allCases.reduce(into: [:]) { versions, tier in
       for id in changes[tier] {
@@ -48,7 +48,8 @@ struct VaultWriter: ~Copyable {
     return .transactionBeginsAgain
   }
 
-  /// The item of an identity, whose keys are at hand unless it is another device's: those open nothing of it.
+  /// Returns the item of an identity with its keys; for an item of another device, keys are not
+  /// needed, because they open nothing of it.
   mutating func openableItem(of identity: CredentialIdentity) throws(KeychainError) -> VaultItem? {
     let item = try contents.item(sealing.id(of: identity), keys, name: "\(identity)")
     guard let item, !sealing.isOfOtherDevice(item.entry), !keys.satisfies(item.requirement) else {
@@ -57,7 +58,7 @@ struct VaultWriter: ~Copyable {
     throw begin(again: item.requirement)
   }
 
-  /// Puts an item, and removes its id from the other tiers whose key is at hand.
+  /// Puts an item, and removes its id from the other tiers with an available key.
   mutating func put(_ item: SealedItem) throws(KeychainError) {
     let id = item.entry.id
     for tier in Tier.allCases where tier != item.entry.tier { try remove(id, from: tier) }
@@ -66,7 +67,7 @@ struct VaultWriter: ~Copyable {
       VaultItem(entry: item.entry, source: .pending(item)), over: id, in: item.entry.tier)
   }
 
-  /// Removes an id from all tiers whose key is at hand.
+  /// Removes an id from all tiers with an available key.
   mutating func remove(_ id: ItemID) throws(KeychainError) {
     removesSecrets = true
     for tier in Tier.allCases { try remove(id, from: tier) }
@@ -95,7 +96,7 @@ extension KeychainError {
 
 // Each change either asks for other keys, before it has changed anything, or is done.
 extension VaultWriter {
-  /// What takes the place of a credential, and the item that it replaces, whose secret is not read.
+  /// Returns the replacement of a credential, and the replaced item, whose secret is not read.
   private mutating func change(
     _ identity: CredentialIdentity, mode: StoreMode = .addOrReplace, keepsDates: Bool = false,
     _ change: (Credential?) throws(KeychainError) -> Credential
@@ -104,7 +105,7 @@ extension VaultWriter {
     let old = try item.map { item throws(KeychainError) in
       try sealing.credential(of: item, name: "\(identity)")
     }
-    // A locked tier may hold the item, so adding only needs all keys.
+    // A locked tier may contain the item, so adding only needs all keys.
     if mode == .addOnly, item == nil, !keys.hasAll { throw begin(again: .unlockedNow) }
     try mode.check(old, identity: identity)
     var new = try change(old)
@@ -115,29 +116,17 @@ extension VaultWriter {
   }
 
   mutating func set(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
+    _ request: StoreRequest, secret: borrowing SecretBytes
   ) throws(KeychainError) -> MergedCredential {
-    let (merged, _) = try change(credential.identity, mode: mode, keepsDates: keepsDates) { _ in
-      credential
-    }
-    try put(merged.credential, secret: secret)
-    return merged
-  }
-
-  /// Stores a secret, and keeps what the update does not change.
-  mutating func merge(
-    _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
-    mode: StoreMode
-  ) throws(KeychainError) -> MergedCredential {
-    // Whether somebody has T0 alone: a device key that doesn't open the rest.
+    // Whether somebody can have T0 alone: a device key that doesn't open the rest.
     let canBeLocked =
       list.vaultKind == .local
       && !list.members.contains { $0.kind == .device && $0.grant == .administers }
-    let (merged, _) = try change(identity, mode: mode) { old throws(KeychainError) in
-      if let old, update.accessibility == nil, canBeLocked { try old.requireNamedClass() }
-      let merged = update.applied(to: old ?? Credential(identity))
-      try merged.checkRules(secretCount: nil)
-      return merged
+    let (merged, _) = try change(
+      request.identity, mode: request.mode, keepsDates: request.keepsDates
+    ) { old throws(KeychainError) in
+      if let old, request.accessibility == nil, canBeLocked { try old.requireNamedClass() }
+      return try request.credential(replacing: old)
     }
     try put(merged.credential, secret: secret)
     return merged
@@ -189,7 +178,7 @@ extension VaultWriter {
     return credential
   }
 
-  /// Seals a credential, in place of the item that has its identity.
+  /// Seals a credential, in place of the item with its identity.
   mutating func put(_ credential: Credential, secret: borrowing SecretBytes) throws(KeychainError) {
     if list.vaultKind == .shared, credential.accessibility.isThisDeviceOnly {
       throw KeychainError(
@@ -208,7 +197,8 @@ extension VaultWriter {
 }
 
 extension Credential {
-  /// Fails if its class needs no unlock: whoever has the device key may have put it there to read what replaces it.
+  /// Fails if its class needs no unlock: anybody with the device key may have put it there, to read
+  /// the secret that replaces it.
   fileprivate func requireNamedClass() throws(KeychainError) {
     guard accessibility.unlockRequirement == .nothing else { return }
     throw KeychainError(
@@ -222,7 +212,7 @@ extension Credential {
 // MARK: - The commit
 
 extension VaultWriter {
-  /// Whether the changes fit in one commit; else they need a new base.
+  /// Whether the changes fit in one commit; otherwise they need a new base.
   var fitsInCommit: Bool {
     var (body, boxes) = (0, 0)
     for tier in Tier.allCases {
@@ -233,7 +223,7 @@ extension VaultWriter {
         } else {
           body += 1 + ItemID.count
         }
-        // The body has more than its entries: the rest is less than this.
+        // The body has more than its entries, but the rest is smaller than this.
         guard body + body / 8 + 4096 <= Commit.maximumBodyCount,
           boxes <= FrameHeader.maximumBoxesCount
         else { return false }
@@ -254,7 +244,7 @@ extension VaultWriter {
     return (puts, removes)
   }
 
-  /// The commit, and the bytes of its frame with all boxes.
+  /// Returns the commit, and the bytes of its frame with all boxes.
   borrowing func sealed() throws(KeychainError) -> (Commit, FrameHeader, Data) {
     var parts: [Part] = []
     var boxes = Data()

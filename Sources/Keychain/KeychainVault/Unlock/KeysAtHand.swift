@@ -79,8 +79,8 @@ extension Unlocker {
     }
     let list = try file.list(head, keys.open)
     let member = try list.requireListed(slot, openedBy: opened.keys)
-    if let comparedCheck, try head.check() != comparedCheck {
-      throw .otherCheck(comparedCheck, found: try head.check())
+    if let compared = configuration.comparedCheck, try head.check() != compared {
+      throw .otherCheck(compared, found: try head.check())
     }
     if slot.made != head.administration { try requireVouched(head, slot) }
     let signer = member.signingKey.isEmpty ? nil : opened.keys.signer(slot.number)
@@ -92,7 +92,7 @@ extension Unlocker {
 
   /// Fails if nothing here vouches for the administration key, under which the slot's secret was not presented.
   private func requireVouched(_ head: VaultHead, _ slot: SlotRow) throws(KeychainError) {
-    guard comparedCheck == nil, try !file.vouches(for: head) else { return }
+    guard configuration.comparedCheck == nil, try !file.vouches(for: head) else { return }
     let check = try head.check()
     throw KeychainError(
       .rolledBack,

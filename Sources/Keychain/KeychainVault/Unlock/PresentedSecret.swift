@@ -11,13 +11,13 @@ struct PresentedSecret: ~Copyable {
   /// The passphrase, the contents of a key file, the code's bytes, or the seed of an identity.
   let secret: SecretBytes
 
-  /// The source, as errors name it.
+  /// The source of the secret in errors.
   let source: String
 
   /// The vaults that it may open; empty for any vault.
   var pins: [VaultCheck] = []
 
-  /// The path of the key file or identity file, if it came from one.
+  /// The path of the key file or identity file, if the secret is from one.
   var path: String?
 
   static func recoveryCode(
@@ -25,7 +25,7 @@ struct PresentedSecret: ~Copyable {
   ) throws(KeychainError) -> PresentedSecret {
     let code = try RecoveryCode(text: text)
     return PresentedSecret(
-      kind: .recoveryCode, secret: try translated(secrets: code.bytes.copy()), source: source)
+      kind: .recoveryCode, secret: try code.bytes.copy(), source: source)
   }
 }
 
@@ -39,7 +39,7 @@ extension VaultConfiguration {
       return PresentedSecret(kind: .passphrase, secret: try provide(), source: name)
     case .passphraseFile(let path):
       let contents = try SecretFile.named(path, name: name, policy: secretFilePolicy)
-      let secret = try translated(secrets: contents.droppingTrailingNewline())
+      let secret = try contents.droppingTrailingNewline()
       guard secret.count > 0 else {
         throw KeychainError(
           .incorrectSecret, "\(SecretFile.describe(path, name)) holds no passphrase")
@@ -55,7 +55,7 @@ extension VaultConfiguration {
     case .identityFile(let path):
       let file = try identityFile(path, name)
       return PresentedSecret(
-        kind: .recipient, secret: try translated(secrets: file.identity.seed.copy()), source: name,
+        kind: .recipient, secret: try file.identity.seed.copy(), source: name,
         pins: file.pins, path: DescriptorPath.number(path) == nil ? path : nil)
     }
   }
@@ -65,7 +65,7 @@ extension VaultConfiguration {
     return try IdentityFile(text: text, name: SecretFile.describe(path, name))
   }
 
-  /// The sources that need no question, in their order; only the first counts.
+  /// The sources that need no question, in order; only the first counts.
   var ambientSources: [AmbientSource] {
     let variables = AmbientSource.variables.filter { environment.isSet($0.name) }
     let folder: String?
@@ -76,7 +76,8 @@ extension VaultConfiguration {
     guard let folder else { return variables }
     return variables
       + AmbientSource.systemCredentials.filter {
-        // A link that leads nowhere was meant to be used. Reading it reports what is missing.
+        // A broken link counts, because it was meant to be used: reading it reports what is
+        // missing.
         (try? Stat(FilePath(folder + "/" + $0.name), followTargetSymlink: false)) != nil
       }
   }
@@ -100,7 +101,7 @@ extension VaultConfiguration {
     unlock.map { [$0] } ?? ambientSources.compactMap { try? source($0) }
   }
 
-  /// Reads the first source, which asks nobody; `nil` if there is none.
+  /// Reads the first source, without asking anybody; `nil` if there is none.
   func presentFirst() throws(KeychainError) -> PresentedSecret? {
     guard let source = try firstSource else { return nil }
     return try present(source)
@@ -124,7 +125,8 @@ extension VaultConfiguration {
     }
   }
 
-  /// Returns the path of the file of a source; `nil` for a variable that holds the secret itself.
+  /// Returns the path of the file of a source; `nil` for a variable that contains the secret
+  /// itself.
   func path(of source: AmbientSource) throws(KeychainError) -> String? {
     switch source {
     case .passphraseFile, .keyFile, .identityFile: try translated(environment.value(source.name))
@@ -158,7 +160,7 @@ extension UnlockSource {
 // MARK: - Key files
 
 extension KeyFile {
-  /// Reads a key file; `name` is how errors name its source.
+  /// Reads a key file; errors call its source `name`.
   static func read(
     _ path: String, name: String, policy: SecretFilePolicy
   ) throws(KeychainError) -> SecretBytes {
@@ -172,10 +174,12 @@ extension KeyFile {
   }
 }
 
-/// Estimates how hard a key file that holds text is to guess: key files should be random, and are not stretched.
+/// Estimates how hard it is to guess a key file that contains text: key files should be random, and
+/// are not stretched.
 ///
-/// Text with spaces in it is guessable below 100 bits, which are ten words. Text without could be an encoded key, and
-/// is guessable below 75 bits: 32 random bytes in hexadecimal have 160 or more, in base 64 some 150.
+/// Text with spaces is guessable below 100 bits, which are ten words. Text without spaces could be
+/// an encoded key, and is guessable below 75 bits: 32 random bytes have 160 or more in hexadecimal,
+/// some 150 in base64.
 struct KeyFileText {
   private var bits = 0
   private var letterCount = 0
@@ -200,7 +204,7 @@ struct KeyFileText {
   private enum Kind {
     case lower, upper, digit, mark, space
 
-    /// `nil` for control characters.
+    /// Returns the kind of a byte; `nil` for control characters.
     init?(_ byte: UInt8) {
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), 0x80...: self = .lower
@@ -230,6 +234,7 @@ struct KeyFileText {
     previous = (byte, kind)
   }
 
-  /// The bits of the word that was begun: 10 for up to eight letters, or 4 a letter, as in hexadecimal random bytes.
+  /// The bits of the current word: 10 for up to eight letters, or 4 for each letter, as in random
+  /// bytes in hexadecimal.
   private var wordBits: Int { letterCount <= 2 ? 4 * letterCount : 10 * ((letterCount + 7) / 8) }
 }

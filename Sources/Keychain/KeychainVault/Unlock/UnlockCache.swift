@@ -29,8 +29,8 @@ struct UnlockCache: Sendable {
     _ = ckernelkeys_set_timeout(entry.serial, Self.seconds(min(idleTime, entry.untilLimit)))
   }
 
-  /// Caches all tiers of a vault: for a `fixedTime`, used or not, or as long as the vault is used
-  /// within each idle time, and never longer than the maximum.
+  /// Caches all tiers of a vault, never longer than the maximum: for a `fixedTime`, used or not, or
+  /// as long as the vault is used within each idle time.
   ///
   /// The places have the names of their seen records.
   func put(
@@ -42,7 +42,7 @@ struct UnlockCache: Sendable {
     do {
       for place in places {
         guard let before = try self.vault(unlockedAt: place), before != vault else { continue }
-        // Locking the place would not find them any more.
+        // Locking the place would no longer find them.
         let gone = Tier.allCases.map { forget($0, of: before) }
         guard gone.allSatisfy(\.self) else { throw KeychainError.keyStays }
       }
@@ -64,13 +64,13 @@ struct UnlockCache: Sendable {
         if isNew { made.append(tier) }
       }
     } catch {
-      // What failed has unlocked nothing.
+      // A failed call must not unlock anything.
       for tier in made { forget(tier, of: vault) }
       throw error as? KeychainError ?? .noCache(error as? Errno ?? .noMemory)
     }
   }
 
-  /// Removes a cached tier of a vault, and returns whether it is gone, or was missing.
+  /// Removes a cached tier of a vault; `true` if it is gone, or was missing.
   @discardableResult
   func forget(_ tier: Tier, of vault: VaultID) -> Bool {
     do throws(Errno) {
@@ -79,9 +79,10 @@ struct UnlockCache: Sendable {
     } catch { return false }
   }
 
-  /// Returns the vault whose keys were cached last at a place, whatever has become of its file and record.
+  /// Returns the vault whose keys were cached last at a place, even if its file and record are
+  /// gone.
   ///
-  /// - Throws: The kernel's error if it does not tell.
+  /// - Throws: The kernel's error if the vault is unknown.
   func vault(unlockedAt place: String) throws(Errno) -> VaultID? {
     guard let serial = try KernelKeyring.search(CachedKey.name(ofVaultAt: place)),
       let id = try KernelKeyring.read(serial, count: VaultID.count)
@@ -89,7 +90,7 @@ struct UnlockCache: Sendable {
     return VaultID(bytes: Data(copying: id.withBytes { $0.array }))
   }
 
-  /// Forgets which vault was unlocked at a place, once no key of it is left.
+  /// Forgets which vault was unlocked at a place, once it has no key left.
   func forget(place: String) {
     if let serial = KernelKeyring.find(CachedKey.name(ofVaultAt: place)) {
       KernelKeyring.remove(serial)
@@ -127,7 +128,7 @@ private struct Entry: ~Copyable {
   }
 }
 
-/// The clock that runs while the machine sleeps and starts again at boot.
+/// The clock that runs while the machine sleeps and restarts at boot.
 enum BootClock {
   /// Nanoseconds since boot.
   static var now: UInt64 {
@@ -145,7 +146,7 @@ extension KeychainError {
   static func noCache(_ error: Errno) -> Self {
     let reason: Recovery =
       switch error.rawValue {
-      // Filters of container engines return these for calls that they deny.
+      // Filters of container engines return these for denied calls.
       case EPERM, ENOSYS:
         "containers deny it, unless their seccomp profile allows add_key and keyctl: "
       case EDQUOT: "the user's quota of keys is used up (see /proc/key-users): "
@@ -178,12 +179,13 @@ extension KeychainError {
   }
 }
 
-/// The kernel's user keyring, see keyrings(7); a system that lacks or forbids it has no cache.
+/// The user keyring of the kernel, see keyrings(7); a system that lacks or forbids it has no cache.
 enum KernelKeyring {
-  /// Possession gives nothing: a process that gave up root does not keep root's keys.
+  /// Possession grants nothing: a process that gave up root does not keep root's keys.
   private static let ownerOnly: UInt32 = 0x003F_0000
 
-  /// Puts a key in place of one of its name, made in the thread's keyring: nobody finds it without its timeout.
+  /// Replaces a key of the same name; the new one is made in the thread's keyring, so that nobody
+  /// finds it without its timeout.
   static func put(
     _ name: String, _ payload: borrowing SecretBytes, timeout: UInt32?
   ) throws(Errno) {
@@ -229,12 +231,12 @@ enum KernelKeyring {
     return payload
   }
 
-  /// Whether a result says that a key is not valid any more, or was never there.
+  /// Whether a result says that a key is no longer valid, or was never there.
   private static func isGone(_ result: Int64) -> Bool {
     [ENOKEY, EKEYREVOKED, EKEYEXPIRED].contains(Int32(clamping: -result))
   }
 
-  /// Revokes a key wherever it is linked, and returns whether it is revoked, or was gone already.
+  /// Revokes a key wherever it is linked; `true` if it is revoked, or was gone already.
   @discardableResult
   static func remove(_ key: Int32) -> Bool {
     let result = ckernelkeys_revoke(key)
@@ -247,7 +249,7 @@ enum KernelKeyring {
     guard let payload = try? SecretBytes.random(count: 16) else { return .noMemory }
     let name = "prefs:probe:\(getpid()).\(UInt32.random(in: 0 ... .max))"
     do throws(Errno) {
-      // It is removed below. The kernel counts whole seconds: one of them may end at once.
+      // It is removed below. The kernel counts whole seconds, so a timeout of one may end at once.
       try put(name, payload, timeout: 60)
     } catch { return error }
     guard let key = find(name) else { return Errno(rawValue: ENOKEY) }
@@ -273,130 +275,5 @@ enum KernelKeyring {
   private static func checked(_ result: Int32) throws(Errno) -> Int32 {
     guard result >= 0 else { throw Errno(rawValue: -result) }
     return result
-  }
-}
-
-/// The cost of new passphrase slots, and whether a hash can be computed now.
-enum PasswordHashPolicy {
-  /// The memory that a process needs in addition to the hash.
-  private static let margin: UInt64 = 16 << 20
-
-  /// Returns the cost of a new slot: moderate, or interactive if memory is short.
-  static func parametersForNewSlot() throws(KeychainError) -> PasswordHash.Parameters {
-    if fits(.moderate) { return .moderate }
-    try requireMemory(for: .interactive)
-    return .interactive
-  }
-
-  /// Checks that a hash fits into memory, so that the system does not end the process.
-  static func requireMemory(for parameters: PasswordHash.Parameters) throws(KeychainError) {
-    guard fits(parameters) else { throw .passwordHashMemory(parameters) }
-  }
-
-  private static func fits(_ parameters: PasswordHash.Parameters) -> Bool {
-    AvailableMemory.bytes().map { $0 >= parameters.memory + margin } ?? true
-  }
-}
-
-/// How much memory a process can still get: the system promises more than it has, and ends processes that use it.
-enum AvailableMemory {
-  /// Bytes; `nil` if unknown.
-  static func bytes() -> UInt64? {
-    let machine = SystemText.field("MemAvailable:", in: "/proc/meminfo").map { $0 << 10 }
-    return ([machine, addressSpace()] + ControlGroups().left()).compactMap(\.self).min()
-  }
-
-  private static func addressSpace() -> UInt64? {
-    var limit = rlimit()
-    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0,
-      limit.rlim_cur != .max, let used = SystemText.field("VmSize:", in: "/proc/self/status")
-    else { return nil }
-    return UInt64(limit.rlim_cur) - min(UInt64(limit.rlim_cur), used << 10)
-  }
-}
-
-/// The memory that the control groups of a process leave to it; see cgroups(7).
-struct ControlGroups {
-  /// The groups, one hierarchy per line.
-  var membership = SystemText.contents(of: "/proc/self/cgroup") ?? ""
-
-  /// Where the hierarchies are mounted.
-  var root = "/sys/fs/cgroup"
-
-  var process = getpid()
-
-  /// The bytes left in each group of the process and each above it; `nil` for one without a limit.
-  func left() -> [UInt64?] {
-    membership.split(separator: "\n").flatMap { line -> [UInt64?] in
-      let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-      guard fields.count == 3 else { return [] }
-      let path = String(fields[2])
-      if fields[1].isEmpty {
-        return left(root, path, limit: "memory.max", used: "memory.current", "inactive_file")
-      }
-      guard fields[1].split(separator: ",").contains("memory") else { return [] }
-      return left(
-        root + "/memory", path, limit: "memory.limit_in_bytes", used: "memory.usage_in_bytes",
-        "total_inactive_file")
-    }
-  }
-
-  private func left(
-    _ root: String, _ path: String, limit: String, used: String, _ reclaimable: String
-  ) -> [UInt64?] {
-    // In a container the path may name a group that is not visible; then the root is the
-    // container's.
-    let components = place(root, path).split(separator: "/")
-    return (0...components.count).map { count in
-      let folder = ([root] + components.prefix(count).map(String.init)).joined(separator: "/")
-      guard let limit = SystemText.number(in: "\(folder)/\(limit)"),
-        let used = SystemText.number(in: "\(folder)/\(used)")
-      else { return nil }
-      let reclaimable = SystemText.field(reclaimable, in: folder + "/memory.stat") ?? 0
-      return limit - min(limit, used - min(used, reclaimable))
-    }
-  }
-
-  /// If the path begins at a namespace, and the mount above it, as in bubblewrap, the group is who lists the process.
-  private func place(_ root: String, _ path: String) -> String {
-    guard !lists(root + path) else { return path }
-    var waiting = [""]
-    var looked = 0
-    // A search of more groups would take too long.
-    while looked < min(waiting.count, 5000) {
-      let group = waiting[looked]
-      if lists(root + group) { return group }
-      waiting += Self.subfolders(of: root + group).map { group + "/" + $0 }
-      looked += 1
-    }
-    return path
-  }
-
-  private func lists(_ folder: String) -> Bool {
-    let processes = SystemText.contents(of: folder + "/cgroup.procs") ?? ""
-    return processes.split(separator: "\n").contains { Int32($0) == process }
-  }
-
-  private static func subfolders(of path: String) -> [String] {
-    guard let folder = unsafe opendir(path) else { return [] }
-    defer { unsafe closedir(folder) }
-    var names: [String] = []
-    while let entry = unsafe readdir(folder) {
-      guard unsafe entry.pointee.d_type == UInt8(DT_DIR) else { continue }
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
-        unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names
-  }
-}
-
-extension SystemText {
-  /// Returns the first number after a name at the beginning of a line of a file.
-  fileprivate static func field(_ name: String, in path: String) -> UInt64? {
-    let lines = (contents(of: path) ?? "").split(separator: "\n")
-    let fields = lines.lazy.map { $0.split(whereSeparator: { $0 == " " || $0 == "\t" }) }
-    return fields.first { $0.count > 1 && $0[0] == name }.flatMap { UInt64($0[1]) }
   }
 }

@@ -14,8 +14,6 @@ final class Unlocker: Sendable {
   let held: HeldKeys
   let knownOwnSlot = PosixMutex<OwnSlot?>(nil)
 
-  private let compared = PosixMutex<VaultCheck?>(nil)
-
   /// Held while a person is asked.
   private let asking = PosixMutex()
 
@@ -25,12 +23,6 @@ final class Unlocker: Sendable {
     self.state = state
     self.file = file
     held = HeldKeys(idleTime: configuration.idleTime)
-  }
-
-  /// What a person compared; `nil` if nobody did.
-  var comparedCheck: VaultCheck? {
-    get { compared.withLock { $0 } }
-    set { compared.withLock { $0 = newValue } }
   }
 
   /// Returns the keys that an operation needs, unlocking as far as `requirement` demands.
@@ -284,7 +276,7 @@ extension Unlocker {
       return try SlotSealing.passphraseKey(
         presented.secret, salt: slot.salt, parameters: parameters)
     case .keyFile: return try KeyFile.inputKey(presented.secret)
-    default: return try translated(secrets: presented.secret.copy())
+    default: return try presented.secret.copy()
     }
   }
 
@@ -295,8 +287,8 @@ extension Unlocker {
     let isVouchedFor = try file.vouches(for: head)
     if isVouchedFor { try reportOldPins(of: presented, head) }
     // A check that a person compared is asked for by every slot that opens.
-    if !isVouchedFor, comparedCheck == nil { try checkPins(of: presented, vault) }
-    let identity = try VaultIdentity(seed: translated(secrets: presented.secret.copy()))
+    if !isVouchedFor, configuration.comparedCheck == nil { try checkPins(of: presented, vault) }
+    let identity = try VaultIdentity(seed: presented.secret.copy())
     var opened = try open(slots, of: head) { slot throws(KeychainError) in
       try SlotSealing.open(slot, identity: identity, vault: head.id).map { ($0, nil) }
     }

@@ -1,4 +1,4 @@
-public import KeychainCredentials
+internal import KeychainCredentials
 public import KeychainSecrets
 public import KeychainVaultFormat
 internal import PrephirencesSystem
@@ -12,11 +12,11 @@ extension Vault {
   /// everything.
   ///
   /// - Parameters:
-  ///   - passphrase: The passphrase, not empty; `nil` to use none.
-  ///   - keyFile: The path of an existing key file; `nil` to use none.
-  ///   - identityFile: The path of an identity file whose recipient gets a slot; `nil` to use none.
+  ///   - passphrase: The passphrase, not empty; `nil` for none.
+  ///   - keyFile: The path of an existing key file; `nil` for none.
+  ///   - identityFile: The path of an identity file whose recipient gets a slot; `nil` for none.
   ///   - device: Whether this machine's device secret opens the vault.
-  ///   - startingAnew: Whether an empty vault may replace one that was seen here and is gone.
+  ///   - startingAnew: Whether an empty vault may replace one that was seen here and is missing.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if there is a vault,
   ///   ``KeychainError/Code/noStore`` if there was one and `startingAnew` is `false`,
   ///   ``KeychainError/Code/refused`` for an empty passphrase, an identity that is pinned to other
@@ -45,16 +45,16 @@ extension Vault {
     guard try create(slots) else { throw .madeMeanwhile(try path()) }
   }
 
-  /// Creates the vault as the first write does: with a slot for the unlocking secret at hand, or
+  /// Creates the vault as the first write does: with a slot for the available unlocking secret, or
   /// else with the device slot alone.
   ///
   /// It asks nothing, and sends no notice about the new vault.
   ///
   /// - Parameter startingAnew: Whether an empty vault may replace one that was seen here and is
-  ///   gone.
+  ///   missing.
   /// - Throws: As ``create(passphrase:keyFile:identityFile:device:startingAnew:)``, and
-  ///   ``KeychainError/Code/refused`` if the secret at hand is a recovery code, or an identity that
-  ///   is pinned to other vaults.
+  ///   ``KeychainError/Code/refused`` if the available secret is a recovery code, or an identity
+  ///   that is pinned to other vaults.
   public func create(startingAnew: Bool) throws(KeychainError) {
     try requireNoVault(startingAnew: startingAnew)
     guard try create(slotsOfSourcesAtHand()) else { throw .madeMeanwhile(try path()) }
@@ -67,13 +67,14 @@ extension Vault {
   /// has no items that are bound to a device.
   ///
   /// - Parameters:
-  ///   - identityFile: The path of the identity file of the first member, who administers the vault.
-  ///   - name: What people call this member: at most 256 bytes of UTF-8, which the vault encrypts.
-  ///   - startingAnew: Whether an empty vault may replace one that was seen here and is gone.
+  ///   - identityFile: The path of the identity file of the first member, who administers the
+  ///     vault.
+  ///   - name: The member's name for people: at most 256 bytes of UTF-8, which the vault encrypts.
+  ///   - startingAnew: Whether an empty vault may replace one that was seen here and is missing.
   ///   - confirm: Receives the recovery code, shows it, and returns whether it was written down.
-  /// - Throws: As ``create(passphrase:keyFile:identityFile:device:startingAnew:)``; ``KeychainError``
-  ///   with ``KeychainError/Code/cancelled`` if `confirm` returns `false`, or what it throws. Nothing
-  ///   is created then.
+  /// - Throws: As ``create(passphrase:keyFile:identityFile:device:startingAnew:)``;
+  ///   ``KeychainError`` with ``KeychainError/Code/cancelled`` if `confirm` returns `false`, or
+  ///   what it throws. Nothing is created then.
   public func createShared(
     identityFile: String, name: String = "", startingAnew: Bool = false,
     confirmingCode confirm: (borrowing RecoveryCode) throws(KeychainError) -> Bool
@@ -93,7 +94,7 @@ extension Vault {
     }
   }
 
-  /// Makes a recovery code that a person confirms.
+  /// Creates a recovery code that a person confirms.
   static func confirmedCode(
     _ confirm: (borrowing RecoveryCode) throws(KeychainError) -> Bool
   ) throws(KeychainError) -> SlotInput {
@@ -112,8 +113,8 @@ extension Vault {
     reportCreation(of: try path(), hasDailyKey: slots.hasDailyKey)
   }
 
-  /// Fails if the vault is named in a folder that does not exist: its volume may not be mounted, or the name
-  /// be mistyped, and nobody would find what is written there.
+  /// Fails if the vault is named in a missing folder: its volume may not be mounted, or the name
+  /// may be mistyped, and nobody would find the new vault.
   private func requireNamedFolder() throws(KeychainError) {
     let isNamed = configuration.path == nil && configuration.environment.isSet("KEYCHAIN_VAULT")
     guard isNamed || !configuration.makesFolder, let absence = try absence(), !absence.hasFolder
@@ -124,7 +125,7 @@ extension Vault {
       recovery: "check the path of the vault, or mount its volume, or " + .createVault)
   }
 
-  /// Returns the slots of the device and of the secret that is presented.
+  /// Returns the slots of the device and of the presented secret.
   private func slotsOfSourcesAtHand() throws(KeychainError) -> NewSlots {
     var slots = NewSlots(device: true)
     guard let presented = try configuration.presentFirst() else { return slots }
@@ -143,7 +144,7 @@ extension Vault {
     return slots
   }
 
-  /// Returns an identity with which a new vault is created.
+  /// Returns the identity for a new vault.
   private func identity(
     _ presented: borrowing PresentedSecret
   ) throws(KeychainError) -> VaultIdentity {
@@ -157,7 +158,7 @@ extension Vault {
           + "identity with \(.pinIdentity(check: nil))")
     }
     if let path = presented.path { try SecretFile.sync(path) }
-    return try VaultIdentity(seed: translated(secrets: presented.secret.copy()))
+    return try VaultIdentity(seed: presented.secret.copy())
   }
 
   /// Prepares a slot of a key file, durably.
@@ -168,14 +169,14 @@ extension Vault {
     if KeyFileText.isGuessable(contents) {
       configuration.report(
         .weakKeyFile,
-        "the key file \(name) holds a few readable words, which whoever has the vault can guess "
-          + "fast, because key files are not stretched as passphrases are",
+        "the key file \(name) holds a few readable words, which anyone who has the vault can "
+          + "guess fast, because key files are not stretched as passphrases are",
         recovery: "use a file of random bytes, which \(.addSlot(.keyFile)) makes")
     }
     return try SlotInput.keyFile(contents)
   }
 
-  /// Whoever has the file can quickly try all shorter passphrases.
+  /// Anybody who has the file can quickly try all shorter passphrases.
   package static let usualPassphraseCount = 10
 
   /// Prepares a passphrase slot at the cost that the policy sets.
@@ -184,7 +185,7 @@ extension Vault {
     if passphrase.count < Self.usualPassphraseCount {
       configuration.report(
         .weakPassphrase,
-        "the new passphrase is short, and whoever gets the vault can try many",
+        "the new passphrase is short, and anyone who gets the vault can try many",
         recovery: "take a longer one, such as six words chosen at random")
     }
     if let oddity = passphrase.oddity {
@@ -223,7 +224,8 @@ extension Vault {
     try requireNoEmptyFile()
   }
 
-  /// Fails if an empty file is in the vault's place: a shell may have made it, to restore a copy.
+  /// Fails if an empty file is in the vault's place: a shell may have created it, to restore a
+  /// copy.
   private func requireNoEmptyFile() throws(KeychainError) {
     let path = try file.path().path
     guard let found = try file.disk.status(at: path), found.isRegular, found.size == 0 else {
@@ -235,7 +237,7 @@ extension Vault {
       recovery: "wait until it is whole, or remove it")
   }
 
-  /// Creates the vault with its slots; returns `false` if another process was faster.
+  /// Creates the vault with its slots; `false` if another process was faster.
   private func create(_ slots: NewSlots) throws(KeychainError) -> Bool {
     guard slots.hasDailyKey || slots.device else {
       throw KeychainError(
@@ -258,7 +260,7 @@ extension Vault {
     return try create(epoch, kind: .local, sealed, hasDeviceSlot: slots.device)
   }
 
-  /// Creates the vault of a first epoch; returns `false` if another process was faster.
+  /// Creates the vault of a first epoch; `false` if another process was faster.
   private func create(
     _ epoch: VaultEpoch, kind: VaultKind, _ slots: [ListedSlot], hasDeviceSlot: Bool
   ) throws(KeychainError) -> Bool {
@@ -279,7 +281,7 @@ extension Vault {
       throw .writing(path.path, error)
     }
     reportPlaceInMemory(path.path, hasDeviceSlot: hasDeviceSlot)
-    // Nothing else would find the keys of the vault that was here before.
+    // Nothing else would find the cached keys of the earlier vault.
     unlocker.lock(Set(seen.records.map(\.id)), all: true)
     do throws(KeychainError) {
       try records.replace(by: made.record(epoch.keys), lettingGo: seen)
@@ -292,7 +294,7 @@ extension Vault {
 }
 
 private struct NewSlots {
-  /// Those of a passphrase and of a key file.
+  /// The slots of a passphrase and of a key file.
   var inputs: [SlotInput] = []
   var recipient: VaultRecipient?
   let device: Bool
@@ -316,11 +318,11 @@ extension Vault {
       .vaultCreated,
       "created the vault \(path); this machine's device key opens it, without a passphrase",
       recovery: addingForService
-        ?? "\(.addSlot(.passphrase)) protects it from whoever has the disk, and "
+        ?? "\(.addSlot(.passphrase)) protects it from anyone who has the disk, and "
         + "\(.addSlot(.recoveryCode)) from the loss of device.key")
   }
 
-  /// Says how to add another key, for a service or script that may have been meant to give one.
+  /// Says how to add another key, for a service or script that may have meant to give one.
   private var addingForService: KeychainError.Recovery? {
     let adding: KeychainError.Recovery = "\(.addSlotForService) adds it"
     if let folder = configuration.emptyCredentialsFolder {
@@ -332,7 +334,7 @@ extension Vault {
     return "if a passphrase or key file was meant to open it, " + adding
   }
 
-  /// Reports a vault or device key that lies in memory, unless its place was chosen explicitly.
+  /// Reports a vault or device key in memory, unless its place was chosen explicitly.
   private func reportPlaceInMemory(_ path: String, hasDeviceSlot: Bool) {
     var places = file.isNamed ? [] : [("the vault", path)]
     if hasDeviceSlot, !file.isStateNamed, let path = unlocker.state.pathOfSecret {
@@ -343,9 +345,9 @@ extension Vault {
       guard kind.isInMemory, let name = kind.name else { continue }
       return configuration.report(
         .vaultInMemory,
-        "\(what) \(path) lies in memory (\(name)), for example below ProtectHome=tmpfs of a service, "
-          + "and is gone when the service or the machine stops; for one that stays, use StateDirectory= "
-          + "in the unit, or set KEYCHAIN_VAULT and XDG_STATE_HOME")
+        "\(what) \(path) lies in memory (\(name)), for example below ProtectHome=tmpfs of a "
+          + "service, and is gone when the service or the machine stops; for one that stays, use "
+          + "StateDirectory= in the unit, or set KEYCHAIN_VAULT and XDG_STATE_HOME")
     }
   }
 }

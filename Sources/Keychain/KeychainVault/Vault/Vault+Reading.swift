@@ -48,7 +48,7 @@ extension Vault {
 
   /// Returns secrets as they are at one moment, or why each cannot be read.
   ///
-  /// The error is thrown if not even the names can be looked up.
+  /// It throws if even the names cannot be looked up.
   package func sharedSecrets(
     for identities: [CredentialIdentity]
   ) throws(KeychainError) -> [ReadSecret] {
@@ -61,7 +61,7 @@ extension Vault {
     }
   }
 
-  /// Returns what tells the last commit of the vault from others; `nil` if there is no vault.
+  /// Returns the digest of the vault's last commit; `nil` if there is no vault.
   package func lastCommit() throws(KeychainError) -> [UInt8]? {
     guard let session = try session() else { return nil }
     return try session.read(.nothing) { contents, _ throws(KeychainError) in
@@ -69,7 +69,7 @@ extension Vault {
     }
   }
 
-  /// Items whose keys are not at hand are asked for, or fail with `failure`.
+  /// Items without an available key are asked for, or fail with `failure`.
   private func secrets(
     for identities: [CredentialIdentity], _ session: VaultSession, unless failure: KeychainError?
   ) throws(KeychainError) -> [ReadSecret] {
@@ -119,7 +119,6 @@ extension Vault {
   /// Makes sure that items with a requirement can be read, asking for the passphrase if needed and
   /// allowed.
   ///
-  /// - Parameter requirement: What must be readable.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked``,
   ///   ``KeychainError/Code/incorrectSecret`` or ``KeychainError/Code/cancelled``. A missing vault
   ///   is not an error.
@@ -136,17 +135,18 @@ extension Vault {
   /// items, finding them takes one pass over all items.
   ///
   /// An observation asks for no passphrase and does not keep the vault unlocked longer. Changes of
-  /// locked items by other processes are reported without their ``CredentialChange/identity``. If
-  /// the kernel gives no notifications, only changes made through this handle are reported, and a
-  /// notice says so; those changes and further observations try again, and then what was missed is
-  /// reported. A vault that is missing or was rolled back reports nothing until it is there again,
+  /// locked items by other processes are reported without their ``CredentialChange/identity``.
+  ///
+  /// If the kernel gives no notifications, only changes made through this handle are reported, and
+  /// a notice says so. Those changes and further observations try again, and then report missed
+  /// changes. A vault that is missing or was rolled back reports nothing until it is there again,
   /// or accepted.
   public func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
   ) -> CredentialObservation { observers.observe(observer) }
 
-  /// Observes changes, and also that the vault cannot be read or can be read again: it is missing, damaged or rolled back,
-  /// or no key is at hand.
+  /// Observes changes, and also when the vault cannot be read, or can be read again: it is missing,
+  /// damaged or rolled back, or no key is available.
   package func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void,
     whenReadabilityChanges: @escaping @Sendable () -> Void
@@ -155,11 +155,12 @@ extension Vault {
   }
 
   /// Verifies the whole vault: that no row was changed, dropped or put back, that the index and the
-  /// items agree, and that every item opens whose key is at hand.
+  /// items agree, and that every item with an available key opens.
+  ///
+  /// Problems are listed, not thrown.
   ///
   /// - Parameter progress: Called from time to time with the progress of the verification.
-  /// - Returns: What was found; problems are listed, not thrown.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if not even the indexes can be
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if even the indexes cannot be
   ///   read, ``KeychainError/Code/rolledBack``, ``KeychainError/Code/noStore``, or
   ///   ``KeychainError/Code/damaged`` if the file is too damaged to be checked.
   public func verify(
@@ -177,7 +178,7 @@ extension Vault {
     try verify().requireIntact()
   }
 
-  // What a vault shows without asking, hashing or extending its unlocked time.
+  // The visible contents of a vault without asking, hashing or extending its unlocked time.
 
   /// Whether a vault has matching items; unknown if only an unlocked vault can answer.
   package enum Presence: Hashable, Sendable {
@@ -186,14 +187,15 @@ extension Vault {
 
   /// Returns whether the vault has credentials of a service or server, including locked ones.
   ///
-  /// The query must name one of them, and nothing else. A vault that was there and is gone is an error.
+  /// The query must name one of them, and nothing else. It is an error if there was a vault and it
+  /// is missing.
   package func presence(of query: CredentialQuery) throws(KeychainError) -> Presence {
     guard let session = try session() else { return .noVault }
     guard let isPresent = try session.isPresent(query) else { return .unknown }
     return isPresent ? .present : .absent
   }
 
-  /// Whether the vault has a credential, which is not opened and may be locked.
+  /// Whether the vault has a credential, which may be locked.
   package func contains(_ identity: CredentialIdentity) throws(KeychainError) -> Bool {
     guard let session = try session() else { return false }
     return try session.read(.nothing) { contents, sealing throws(KeychainError) in
@@ -202,14 +204,16 @@ extension Vault {
     }
   }
 
-  /// Whether there is a vault; one that was there and is gone is an error.
+  /// Whether there is a vault; it is an error if there was one and it is missing.
   package func isThere() throws(KeychainError) -> Bool { try session() != nil }
 
   package func hasDeviceSecret() throws(KeychainError) -> Bool {
     try unlocker.state.hasDeviceSecret()
   }
 
-  /// Returns what exists of the path of a missing vault; `nil` if there is one, an error if it is gone.
+  /// Returns which part of the path of a missing vault exists; `nil` if there is a vault.
+  ///
+  /// It is an error if there was one and it is missing.
   package func absence() throws(KeychainError) -> VaultAbsence? {
     guard try !isThere() else { return nil }
     let path = try file.path()
@@ -217,8 +221,8 @@ extension Vault {
     return VaultAbsence(path: path.path, folder: path.folder, hasFolder: stat?.type == .directory)
   }
 
-  /// Searches with the keys that are at hand, waiting for other processes no longer than `time`;
-  /// `nil` if there is no vault or no key is at hand.
+  /// Searches with the available keys, waiting for other processes no longer than `time`; `nil` if
+  /// there is no vault or no key is available.
   package func glance(
     _ query: CredentialQuery, within time: Duration
   ) throws(KeychainError) -> CredentialSearchResult? {
@@ -230,14 +234,15 @@ extension Vault {
 }
 
 extension VaultSession {
-  /// Searches with the keys that are at hand, if there are any; what they do not open is counted.
+  /// Searches with the available keys, if there are any, and counts the items that they do not
+  /// open.
   fileprivate func glance(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult?
   {
     guard let keys = try unlocker.keysAtHand(.nothing, head) else { return nil }
     return try contents(keys).search(query, sealing(keys))
   }
 
-  /// Returns whether there are credentials of a service or server; `nil` if no key is at hand.
+  /// Returns whether there are credentials of a service or server; `nil` if no key is available.
   fileprivate func isPresent(_ query: CredentialQuery) throws(KeychainError) -> Bool? {
     guard let keys = try unlocker.keysAtHand(.nothing, head) else { return nil }
     let contents = try contents(keys)
@@ -262,7 +267,7 @@ extension CredentialSearchResult {
   /// Whether it names every credential that may match.
   fileprivate var isWhole: Bool { lockedCount + otherDeviceCount + damaged.count == 0 }
 
-  /// The searches for the services and servers of what was found; empty if something is not named.
+  /// The searches for the services and servers of the found credentials; empty if one has no name.
   fileprivate var services: Set<CredentialQuery> {
     guard isWhole else { return [] }
     return Set(

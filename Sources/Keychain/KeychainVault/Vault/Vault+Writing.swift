@@ -10,17 +10,15 @@ extension Vault {
   public func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
-    try set(credential, secret: secret, mode: mode, keepsDates: false)
+    let request = try StoreRequest(credential, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret).credential
   }
 
   package func set(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
-  ) throws(KeychainError) -> Credential {
-    // A write that is always refused must not create a vault.
-    try credential.checkRules(secretCount: secret.count)
-    return try write(try sessionForFirstWrite(), credential.accessibility) {
-      transaction throws(KeychainError) in
-      try transaction.set(credential, secret: secret, mode: mode, keepsDates: keepsDates)
+    _ request: StoreRequest, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> MergedCredential {
+    try write(try sessionForFirstWrite(), request.accessibility) {
+      transaction throws(KeychainError) in try transaction.set(request, secret: secret)
     }
   }
 
@@ -30,11 +28,9 @@ extension Vault {
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
     mode: StoreMode
   ) throws(KeychainError) -> MergedCredential {
-    try update.applied(to: Credential(identity)).checkRules(secretCount: secret.count)
-    return try write(try sessionForFirstWrite(), update.accessibility) {
-      transaction throws(KeychainError) in
-      try transaction.merge(update, secret: secret, into: identity, mode: mode)
-    }
+    let request = try StoreRequest(
+      update, into: identity, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret)
   }
 
   /// Changes a credential; see the protocol.
@@ -73,7 +69,7 @@ extension Vault {
     guard let session = try session() else { return false }
     // Looked up first, so that removing a missing item writes nothing.
     guard try credential(for: identity) != nil else { return false }
-    // Another process may have removed it meanwhile.
+    // Another process may have removed it in the meantime.
     return try write(session) { transaction throws(KeychainError) in
       try transaction.remove(identity, expectedVersion: expectedVersion)
     }
@@ -103,11 +99,11 @@ extension Vault {
   /// and its own variables, and return its results. Name what it needs by `unlocking` to unlock
   /// first, so that it runs once.
   ///
-  /// Keep it short. Other writers wait, and fail with ``KeychainError/Code/busy`` at their deadline;
-  /// the time in the closure does not count for this handle's own. Within the closure, use the
-  /// transaction only: a write by any handle of the same vault fails with
-  /// ``KeychainError/Code/refused``, and a read finds what was there before. A write on another thread
-  /// waits until its deadline.
+  /// Keep it short. Other writers wait, and fail with ``KeychainError/Code/busy`` at their
+  /// deadline; the time in the closure does not count for this handle's own. Within the closure,
+  /// use the transaction only: a write by any handle of the same vault fails with
+  /// ``KeychainError/Code/refused``, and a read finds what was there before. A write on another
+  /// thread waits until its deadline.
   ///
   /// The vault is created if there is none, even if the closure throws.
   ///
@@ -142,8 +138,7 @@ package protocol TransactionalStore: CredentialStore {
 extension CredentialStore {
   /// Makes several changes in one step; see ``Vault/withTransaction(unlocking:_:)``.
   ///
-  /// Returns `nil` if the store can't, as a desktop keyring; then nothing was changed, and `body`
-  /// was not called.
+  /// If the store can't, like a desktop keyring, it returns `nil` without calling `body`.
   package func inOneStep<Result>(
     _ scope: TransactionScope, _ body: (inout VaultTransaction) throws -> Result
   ) throws -> Result? {
@@ -151,18 +146,19 @@ extension CredentialStore {
   }
 }
 
-/// What a transaction may change.
+/// The credentials that a transaction may change.
 package struct TransactionScope {
   /// A credential of the service or server whose credentials are changed.
   package let identity: CredentialIdentity
 
-  /// The accessibility of what is added; `nil` if nothing is added, and no store is chosen for it.
+  /// The accessibility of added credentials; `nil` if none are added, and no store is chosen for
+  /// them.
   package let accessibility: Accessibility?
 
-  /// What is unlocked before the transaction.
+  /// The unlock state needed before the transaction.
   package let requirement: Accessibility.UnlockRequirement
 
-  /// Which credentials may be used.
+  /// Whether a credential may be used.
   package let isAllowed: (CredentialIdentity) -> Bool
 
   package init(
@@ -270,13 +266,14 @@ extension Vault {
     return try existingSession()
   }
 
-  /// Makes the vault's file anew from what it holds, so that what was replaced or deleted is not in it any more.
+  /// Writes the vault's file again, without replaced and deleted secrets.
   ///
   /// It needs the keys of all items.
   ///
-  /// - Parameter ids: the hexadecimal digits of the ids of items that go with it, or as many of the first as tell one apart, as a
-  ///   verification shows them; also of items that are damaged.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/notFound`` or ``KeychainError/Code/ambiguous`` for an id; the vault is as before, but for
+  /// - Parameter ids: IDs of items to drop, as a verification prints them; a unique prefix is
+  ///   enough. The items may be damaged.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/notFound`` or
+  ///   ``KeychainError/Code/ambiguous`` for an id. The vault is unchanged, unless the code is
   ///   ``KeychainError/Code/outcomeUnknown``.
   public func compact(dropping ids: [String] = []) throws(KeychainError) {
     try existingSession().write(.unlockedNow) { writer throws(KeychainError) in

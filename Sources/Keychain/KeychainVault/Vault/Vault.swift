@@ -6,9 +6,9 @@ internal import SystemPackage
 
 /// An encrypted credential store in one file.
 ///
-/// The file is a log of sealed changes, of which a copy at any moment is a good backup. The article
-/// VaultFormat of `KeychainVaultFormat` has its bytes, and says what shows without a key. The first write
-/// creates the vault if it does not exist.
+/// The file is a log of sealed changes; a copy at any moment is a good backup. The article
+/// VaultFormat of `KeychainVaultFormat` specifies its bytes, and says what is visible without a
+/// key. The first write creates the vault if it does not exist.
 ///
 /// ```swift
 /// let vault = Vault()
@@ -20,7 +20,7 @@ internal import SystemPackage
 /// Handles are cheap and can be used from all threads. Several handles and processes may use one
 /// vault at the same time. A forked child cannot use its parent's handle.
 public final class Vault: CredentialStore {
-  /// Where a vault lies and how it is opened.
+  /// The place of a vault, and how it is opened.
   public typealias Configuration = VaultConfiguration
 
   /// How the vault is opened.
@@ -31,18 +31,14 @@ public final class Vault: CredentialStore {
   let observers: VaultObservers
   let postponed: PostponedUnlocking?
 
-  /// Creates a handle.
-  ///
-  /// Nothing is read or created before its first use.
-  ///
-  /// - Parameter configuration: Where the vault lies and how it is opened.
+  /// Creates a handle; nothing is read or created before its first use.
   public convenience init(configuration: Configuration = Configuration()) {
     self.init(
       configuration: configuration,
       state: StateFolder(environment: configuration.environment))
   }
 
-  /// Creates a handle that shares what it reads of the state folder.
+  /// Creates a handle that shares what it reads from the state folder.
   package init(configuration: Configuration, state: StateFolder) {
     self.configuration = configuration
     postponed = nil
@@ -60,11 +56,10 @@ public final class Vault: CredentialStore {
     self.postponed = postponed
   }
 
-  /// Returns the real path of the vault, whether or not it exists.
+  /// Returns the real, absolute path of the vault, whether or not it exists.
   ///
-  /// - Returns: An absolute path without symbolic links.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no place for a vault,
-  ///   or ``KeychainError/Code/insecurePermissions`` if others could replace it.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if no folder is known for a
+  ///   vault, or ``KeychainError/Code/insecurePermissions`` if others could replace it.
   public func path() throws(KeychainError) -> String { try file.path().path }
 
   /// Begins an operation; `nil` if there is no vault.
@@ -98,12 +93,12 @@ public final class Vault: CredentialStore {
 
 extension Vault {
   /// Returns this vault with operations that neither ask nor hash; see the protocol.
-  package func postponing(_ question: PostponedQuestion) -> any CredentialStore {
+  package func postponing(_ question: PostponedQuestion) -> any BuiltInStore {
     Vault(self, configuration, PostponedUnlocking(question))
   }
 
-  /// Returns this vault with operations that neither ask nor hash, and wait for others for a time: each of them, or all
-  /// together from now on.
+  /// Returns this vault with operations that neither ask nor hash, and wait for others for a time:
+  /// each of them, or all together from now on.
   package func postponing(
     _ question: PostponedQuestion, waiting time: Duration, inAll: Bool
   ) -> Vault {
@@ -117,13 +112,17 @@ extension Vault {
     return Vault(self, configuration, PostponedUnlocking(question))
   }
 
-  /// Trusts the vault for this handle, if it has this check, which a person compared with what its administrator shows.
+  /// Returns a handle that trusts the vault if it has this check, which a person compared with the
+  /// one that its administrator shows.
   ///
-  /// Needed for a vault that was never seen here, and whose administration key is newer than the slot that
-  /// opens it.
-  ///
-  /// - Parameter check: the check; a vault with another one is then refused.
-  public func trust(_ check: VaultCheck) { unlocker.comparedCheck = check }
+  /// It is needed for a vault that was never seen here, and whose administration key is newer than
+  /// the slot that opens it. The returned handle refuses a vault with another check. Its vault is
+  /// unlocked separately from this handle's, which stays unchanged.
+  public func trusting(_ check: VaultCheck) -> Vault {
+    var configuration = configuration
+    configuration.comparedCheck = check
+    return Vault(configuration: configuration, state: unlocker.state)
+  }
 
   /// Unlocks the vault for later commands and programs of the user.
   ///
@@ -144,7 +143,7 @@ extension Vault {
     let head = session.head
     try session.requireKnownHead()
     let keys = try unlocker.member(session.opened, session.deadline, needsSecret: false).keys
-    // When the file is gone, cached keys are found by the seen record.
+    // If the file is gone, cached keys are found by the seen record.
     _ = try session.contents(keys)
     do throws(KeychainError) {
       try unlocker.cache.put(
@@ -160,26 +159,26 @@ extension Vault {
   /// A program that was given the passphrase itself stays unlocked until it locks or its idle time
   /// ends. A vault that the device secret opens stays open to it.
   ///
-  /// Removes the keys of the vaults that were unlocked and seen here last, also if a link has taken
-  /// the place, and of the vault at its path now.
+  /// The keys of the vault at its path are removed, and those of the vaults that were last unlocked
+  /// and seen here, also if a link has replaced the path.
   ///
   /// - Parameter all: Whether to lock items that are readable after the first unlock, too.
   /// - Throws: ``KeychainError`` if the vault cannot be read, with
   ///   ``KeychainError/Code/insecurePermissions`` if others could replace it, with
-  ///   ``KeychainError/Code/damaged`` if the record of what was seen cannot be read, so that keys may
-  ///   stay, or with ``KeychainError/Code/inputOutput`` if the kernel keeps a key. All other keys are
-  ///   removed in any case. A missing vault is not an error, unless its record cannot be read.
+  ///   ``KeychainError/Code/damaged`` if the seen record cannot be read, so that keys may stay, or
+  ///   with ``KeychainError/Code/inputOutput`` if the kernel keeps a key. All other keys are always
+  ///   removed. A missing vault is not an error, unless its record cannot be read.
   public func lock(all: Bool = false) throws(KeychainError) { _ = try lockWhatWasSeen(all: all) }
 
-  /// Locks the vault as ``lock(all:)`` does, and returns whether there was a vault, or the record of
+  /// Locks the vault as ``lock(all:)`` does; `false` if there was neither a vault nor a record of
   /// one.
   package func lockWhatWasSeen(all: Bool) throws(KeychainError) -> Bool {
-    // The file may be gone, or be of another vault, and so may the record.
+    // The file and the record may be gone, or belong to another vault.
     let files = file.seenForLocking()
     let records = files.map { (path: $0.path, content: (try? $0.read()) ?? .unreadable) }
     let unreadable = records.first { $0.content == .unreadable }
     var known = [file.knownHead?.id] + records.map { $0.content.record?.id }
-    // Every key goes before the first failure is reported.
+    // Every key is removed before the first failure is reported.
     var isOpen = false
     for file in files {
       do { known.append(try unlocker.cache.vault(unlockedAt: file.name)) } catch { isOpen = true }
@@ -199,7 +198,7 @@ extension Vault {
     }
     guard !isOpen else { throw .keyStays }
     if all { for file in files { unlocker.cache.forget(place: file.name) } }
-    // Another vault may lie here than the one that was seen.
+    // The vault here may not be the one that was seen.
     if let unreadable { throw .unknownKeysMayStay(unreadable.path) }
     return isThere || !seen.isEmpty
   }
@@ -207,14 +206,15 @@ extension Vault {
   /// Whether changes by other processes are noticed while there are observers.
   package var noticesOtherProcesses: Bool { observers.isWatching }
 
-  // MARK: - Where the vault, its files and what unlocks it lie
+  // MARK: - The places of the vault, its files and its secrets
 
-  /// Whether a secret that unlocks is at hand, from an explicit source or the environment.
+  /// Whether a secret that unlocks is available, from an explicit source or the environment.
   public var hasUnlockSource: Bool {
     configuration.unlock != nil || !configuration.ambientSources.isEmpty
   }
 
-  /// Whether the kernel keeps keys here; it stores one as a test, so use it only for hints after failures.
+  /// Whether the kernel keeps keys here; the test stores one, so use it only for hints after
+  /// failures.
   package static var canStayUnlocked: Bool { KernelKeyring.failure() == nil }
 
   /// Returns who may read files with secrets, by this vault's configuration and the environment.
@@ -222,14 +222,14 @@ extension Vault {
     try configuration.secretFilePolicy.readers()
   }
 
-  /// The paths of the files that the vault consists of, of those that unlock it, and of this
-  /// machine's records and locks, as far as they are known; some are folders, some may not exist.
+  /// The paths, as far as they are known, of the vault's files, of those that unlock it, and of
+  /// this machine's records and locks; some are folders, some may not exist.
   package var paths: [String] {
     let locations = Locations(environment: configuration.environment)
     var paths: [String] = []
     if let vault = try? path() { paths += [vault, UnfinishedVault.name(for: vault)] }
     if let former = file.formerName { paths.append(former) }
-    // The folder itself may be that of a service, which has files of its own there.
+    // The folder itself may belong to a service, which has its own files there.
     if let state = try? locations.stateFolder() {
       paths += Self.namesInState.map { "\(state)/\($0)" }
     }
@@ -238,19 +238,19 @@ extension Vault {
     return paths + configuration.ambientSources.compactMap { try? configuration.path(of: $0) }
   }
 
-  /// What all parts of the keychain keep in the state folder.
+  /// The names that all parts of the keychain use in the state folder.
   private static let namesInState = [
     "device.key", "seen", "stores", "migration.copies", "choice.lock", "choice.turnstile",
     "kdf.lock", "migration.lock", "renewal.lock", "secret-service.lock",
   ]
 
-  /// Returns the key files at hand that hold only a few readable words.
+  /// Returns the names of the sources, such as `KEYCHAIN_KEY_FILE`, whose key files have only a few
+  /// readable words.
   ///
-  /// Examines the files that would unlock the vault: the explicit source, or else the environment
-  /// and the system's credentials. Key files are not stretched as passphrases are, so whoever has
-  /// the vault can guess such words fast. Unreadable files are skipped: unlocking reports them.
-  ///
-  /// - Returns: The names of the sources, such as `KEYCHAIN_KEY_FILE`.
+  /// It examines the files that would unlock the vault: the explicit source, or else the
+  /// environment and the system's credentials. Key files are not stretched as passphrases are, so
+  /// anybody who has the vault can guess such words fast. Unreadable files are skipped, because
+  /// unlocking reports them.
   public func weakKeyFiles() -> [String] {
     configuration.allSources.filter { source in
       guard case .keyFile(let path) = source.kind,
@@ -261,7 +261,8 @@ extension Vault {
     }.map(\.name)
   }
 
-  /// Returns what is wrong with the ambient secret that opens the vault, which does not show while it is unlocked.
+  /// Returns what is wrong with the ambient secret that opens the vault, which is not noticed while
+  /// the vault is unlocked.
   ///
   /// A passphrase is not hashed, so a wrong passphrase is not found.
   package func sourceProblem() -> KeychainError? {
@@ -277,7 +278,8 @@ extension Vault {
     }
   }
 
-  /// Fails if a source cannot be read, or, as far as it shows without a hash, does not open the vault.
+  /// Fails if a source cannot be read, or if it is clear without a hash that it does not open the
+  /// vault.
   private func check(_ source: AmbientSource, _ session: VaultSession) throws(KeychainError) {
     let head = session.head
     if let file = try configuration.path(of: source) {

@@ -5,22 +5,22 @@ public import KeychainVaultFormat
 internal import PrephirencesSystem
 internal import SystemPackage
 
-/// What a vault shows while locked, and what it shows while unlocked.
+/// The visible parts of a vault: fewer while it is locked than while it is unlocked.
 public struct VaultStatus: Hashable, Sendable {
   /// The real path of the vault.
   public var path: String
 
-  /// Whether the file is there.
+  /// Whether the file exists.
   public var exists: Bool
 
   /// Whether the seen record knows the vault.
   public var wasSeen: Bool
 
-  /// What the vault is called for ever, in hex; `nil` without a vault.
+  /// The permanent id of the vault, in hex; `nil` without a vault.
   public var id: String?
 
-  /// The check to which identities are pinned; `nil` without a vault, and of one that is refused:
-  /// people compare it.
+  /// The check, which people compare and identities are pinned to; `nil` without a vault, or if it
+  /// is refused.
   public var check: VaultCheck?
 
   /// The number of the present keys: 1 for the first ones, and one more for each new set.
@@ -29,11 +29,11 @@ public struct VaultStatus: Hashable, Sendable {
   /// Whether the vault is shared; `nil` if that cannot be read while locked.
   public var kind: VaultKind?
 
-  /// The slots, without names while the vault is locked, and in one that is refused.
+  /// The slots, without names if the vault is locked or refused.
   public var slots: [VaultSlot] = []
 
-  /// The greatest requirement that is met now without asking; `nil` if not even the names of the items
-  /// that need no unlock can be read.
+  /// The strictest requirement that is met now without asking; `nil` if even the names of the items
+  /// that need no unlock cannot be read.
   public var readable: Accessibility.UnlockRequirement?
 
   /// How long the cached key stays valid if it is not used; `nil` if no key is cached.
@@ -60,8 +60,8 @@ public struct VaultStatus: Hashable, Sendable {
   /// The number of the newest change; `nil` if it cannot be read while locked.
   public var counter: UInt64?
 
-  /// The beginning of the digest of the state and of all before it, in 32 characters; `nil` if it
-  /// cannot be read while locked, and of a vault that is refused.
+  /// The first 32 characters of the digest of the state and its history; `nil` if it cannot be read
+  /// while locked, or if the vault is refused.
   ///
   /// Two members who see the same witness see the same vault, with the same history.
   public var witness: String?
@@ -69,13 +69,13 @@ public struct VaultStatus: Hashable, Sendable {
   /// The path of the device secret.
   public var deviceSecretPath: String
 
-  /// Whether the device secret is there.
+  /// Whether the device secret exists.
   public var hasDeviceSecret: Bool
 
   /// The state of the seen record.
   public var seenRecord: SeenRecordState
 
-  /// Why the seen record makes the vault refused; `nil` if it is not refused.
+  /// Why the vault is refused by the seen record; `nil` if it is not refused.
   package var seenFailure: KeychainError?
 
   /// The path of the seen record.
@@ -87,31 +87,29 @@ public struct VaultStatus: Hashable, Sendable {
   /// Whether the file system is on the network, where locks may not work.
   public var isOnNetwork: Bool
 
-  /// Whether the vault lies in memory, and is lost when the file system is unmounted or the machine
+  /// Whether the vault is in memory, and is lost when the file system is unmounted or the machine
   /// stops.
   public var isInMemory: Bool { FileSystemKind(name: fileSystem).isInMemory }
 
   /// Whether the vault is read-only here.
   public var isReadOnly: Bool
 
-  /// Whether the file has another name, a hard link, which the next change parts from this one.
+  /// Whether the file has a hard link, which the next change separates from the vault.
   public var hasOtherNames = false
 
-  /// What unlocking would try after the cache and the device secret, in that order, such as
-  /// `KEYCHAIN_PASSPHRASE_FILE`.
-  ///
-  /// Only the first one counts.
+  /// The sources that unlocking would try after the cache and the device secret, in that order,
+  /// such as `KEYCHAIN_PASSPHRASE_FILE`; only the first one counts.
   public var unlockSources: [String]
 
   /// Whether a person may be asked for the passphrase.
   public var mayAsk: Bool
 
-  /// How the seen record and the vault compare.
+  /// The result of comparing the seen record with the vault.
   @nonexhaustive public enum SeenRecordState: Hashable, Sendable {
     /// The record agrees with the vault.
     case current
 
-    /// The record is of this vault, and only a key shows how its state compares.
+    /// The record is of this vault, but comparing its state needs a key.
     case notCompared
 
     /// There is no record: the vault was never seen here.
@@ -120,10 +118,10 @@ public struct VaultStatus: Hashable, Sendable {
     /// The record is damaged or unreadable.
     case unreadable
 
-    /// The record knows a newer state than the file holds.
+    /// The record has a newer state than the file.
     case newerThanFile
 
-    /// The record knows a state that is not in the history of the file: two copies of the vault were
+    /// The record has a state that is not in the history of the file: two copies of the vault were
     /// changed.
     case forked
 
@@ -133,12 +131,11 @@ public struct VaultStatus: Hashable, Sendable {
 }
 
 extension Vault {
-  /// Returns the vault's status.
+  /// Returns the vault's status, also if it is missing or refused, because it is not the one seen
+  /// here.
   ///
-  /// Nobody is asked, and the idle time is not extended. A vault that is refused, as it is not the one
-  /// that was seen here, has a status, too.
+  /// Nobody is asked, and the idle time is not extended.
   ///
-  /// - Returns: The status. A missing vault is reported as a status, not an error.
   /// - Throws: ``KeychainError`` if the file cannot be read, is not a vault, or is open to other
   ///   users.
   public func status() throws(KeychainError) -> VaultStatus {
@@ -165,7 +162,7 @@ extension Vault {
       status.slots = try describe(head, nil)
       status.seenFailure = try seen.failure(of: head)
     }
-    // What people compare, and who is in the list, must not be taken for what was seen here.
+    // A vault that was not seen here must not show its check and members as if it had been.
     if status.seenFailure == nil { status.check = try head.check() }
     if let record = session.opened.record ?? seen.records.first {
       status.seenRecord = Self.compare(record, head, relation, status.seenFailure)
@@ -173,7 +170,7 @@ extension Vault {
     return status
   }
 
-  /// Notes what only T0 shows.
+  /// Adds what only T0 shows.
   private func note(
     _ contents: VaultContents, _ keys: TierKeys, _ status: inout VaultStatus
   ) throws(KeychainError) {
@@ -188,10 +185,8 @@ extension Vault {
     if !isRefused { status.witness = try Commit.witness(contents.newest.digest) }
   }
 
-  /// Lists the slots.
+  /// Lists the readable slots by number, without names if the vault is locked or refused.
   ///
-  /// - Returns: The slots that can be read, by number, without names while the vault is locked, and in
-  ///   one that is refused, as it is not the one that was seen here.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no vault.
   public func slots() throws(KeychainError) -> [VaultSlot] {
     let session = try existingSession()
@@ -199,7 +194,7 @@ extension Vault {
       return try describe(session.head, nil)
     }
     let list = try file.list(session.head, keys.open)
-    // Of a file whose log is damaged, too, people must see what opens it.
+    // People must see what opens a file even if its log is damaged.
     let relation = try? session.unjudgedContents(keys)
       .relation(to: session.opened.seen, keys)
     return try describe(session.head, relation?.failure == nil ? list : nil)
@@ -213,7 +208,7 @@ extension Vault {
     }
   }
 
-  /// Returns what is known without opening the file.
+  /// Returns everything that is known without opening the file.
   private func surroundings() throws(KeychainError) -> VaultStatus {
     let path = try file.path()
     let records = try file.records()
@@ -249,12 +244,12 @@ extension Vault {
 }
 
 extension VaultSession {
-  /// Returns the contents whether what was seen here before refuses them or not, and writes nothing.
+  /// Returns the contents, whether or not the seen record refuses them, without writing anything.
   fileprivate func unjudgedContents(_ keys: TierKeys) throws(KeychainError) -> VaultContents {
     do throws(KeychainError) {
       return try file.contents(opened, keys)
     } catch {
-      // A write that was under way may have looked like damage.
+      // A running write may have looked like damage.
       guard error.code == .damaged,
         let again = try? locked({ session, lock throws(KeychainError) in
           try LockedVault(session, lock, keys, anew: true, refuses: false).contents

@@ -2,14 +2,14 @@ package import FoundationEssentials
 package import KeychainCredentials
 internal import KeychainSecrets
 
-/// The index of a base: where its pages lie, by tier and id, and what they are.
+/// The index of a base: the places of its pages by tier and id, and their hashes.
 package struct VaultIndex: Sendable {
   package struct Page: Hashable, Sendable {
     /// The id of its first entry, and the number of its entries.
     package let first: ItemID
     package let count: Int
 
-    /// Of the page's box.
+    /// The place of the page's box.
     package let place: Int
     package let length: Int
     package let hash: Bytes32
@@ -44,8 +44,8 @@ package struct VaultIndex: Sendable {
     self.spineHash = spineHash
   }
 
-  /// Opens an index, whose pages and boxes must lie in a range of the file; `nil` if it does not open
-  /// or breaks the format.
+  /// Opens an index; `nil` if it does not open, breaks the format, or if its pages and boxes lie
+  /// outside of the range.
   package static func open(
     _ box: Data, keys: TierKeys, file: Range<Int>
   ) throws(KeychainError) -> VaultIndex? {
@@ -81,7 +81,7 @@ package struct VaultIndex: Sendable {
     }
   }
 
-  /// Whether a part is the page with a number.
+  /// Whether a part is the page with this number.
   package func describes(_ part: Part, page number: Int) -> Bool {
     let pages = pages[part.tier]
     guard pages.indices.contains(number), let first = part.changes.first,
@@ -91,7 +91,7 @@ package struct VaultIndex: Sendable {
       && (number + 1 == pages.count || last.id < pages[number + 1].first)
   }
 
-  /// Returns the number of the page of a tier that has an id if any has; `nil` if none can.
+  /// Returns the number of the page of a tier that may have an id; `nil` if no page can have it.
   package func page(of id: ItemID, in tier: Tier) -> Int? {
     let pages = pages[tier]
     var range = pages.startIndex..<pages.endIndex
@@ -133,7 +133,7 @@ extension VaultIndex.Page {
   }
 }
 
-/// The hashes of the last commits before a base, from which their digests are computed again.
+/// The hashes of the last commits before a base, from which their digests are recomputed.
 package struct Spine: Hashable, Sendable {
   /// The number of the commit before the first hash.
   package let m: UInt64
@@ -150,8 +150,8 @@ package struct Spine: Hashable, Sendable {
     Spine(m: 0, digest: try Commit.first(id), hashes: [])
   }
 
-  /// Opens the spine of the base with a number; `nil` if it does not open, breaks the format, or has
-  /// not exactly the hashes that this base needs.
+  /// Opens the spine of the base with a number; `nil` if it does not open, breaks the format, or
+  /// does not have exactly the hashes that this base needs.
   package static func open(
     _ box: Data, before n: UInt64, of id: VaultID, keys: TierKeys
   ) throws(KeychainError) -> Spine? {
@@ -188,7 +188,7 @@ package struct Spine: Hashable, Sendable {
     return digests
   }
 
-  /// Returns the spine of a base that comes after more commits, the old base among them.
+  /// Returns the spine of a later base, which includes the old base.
   package func following(_ bodyHashes: [Data]) throws(KeychainError) -> Spine {
     let all = hashes + bodyHashes
     let dropped = max(0, all.count - Self.maximumCount)

@@ -1,8 +1,7 @@
 package import FoundationEssentials
-package import KeychainCredentials
 package import KeychainSecrets
 
-/// The beginning of an export: how the passphrase is hashed.
+/// The beginning of an export: the parameters of the password hash.
 package struct ExportHead: Hashable, Sendable {
   package let parameters: PasswordHash.Parameters
   package let salt: Data
@@ -22,7 +21,7 @@ extension ExportHead {
     self.init(parameters: parameters, salt: try .random(count: Self.saltCount))
   }
 
-  /// Reads the head of an existing export, and checks that its cost is one of a passphrase slot.
+  /// Reads the head of an existing export, and checks that a passphrase slot may have its cost.
   package init(_ bytes: [UInt8]) throws(KeychainError) {
     guard bytes.starts(with: Self.signature) else { throw Self.foreign(bytes) }
     guard bytes.count == Self.count else { throw .damagedExport("it ends too early") }
@@ -43,7 +42,7 @@ extension ExportHead {
       }
   }
 
-  /// Whether a file begins like exports of other formats: with one to ten digits for the version.
+  /// Whether a file begins as exports of other formats do: with a version of one to ten digits.
   private static func isOfOtherFormat(_ bytes: [UInt8]) -> Bool {
     let digits = bytes.dropFirst(name.count).prefix { 0x30...0x39 ~= $0 }
     return bytes.starts(with: name) && 1...10 ~= digits.count && !digits.elementsEqual(version)
@@ -73,7 +72,6 @@ package struct ExportKey: ~Copyable {
   package let head: ExportHead
   package let key: SecretBytes
 
-  /// The commitment to the passphrase, which is not secret.
   package let commitment: [UInt8]
 
   package static let commitmentCount = 32
@@ -106,14 +104,14 @@ package struct ExportKey: ~Copyable {
 
   /// Fails if a commitment in a file was made with another passphrase.
   ///
-  /// - Parameter oddity: What is unusual about the passphrase that was given.
+  /// - Parameter oddity: What is unusual about the given passphrase.
   package borrowing func check(
     _ commitment: [UInt8], oddity: String? = nil
   ) throws(KeychainError) {
     guard unsafe ConstantTime.equal(commitment.span.bytes, self.commitment.span.bytes) else {
       throw KeychainError(
         .incorrectSecret, "the passphrase does not open the export",
-        recovery: oddity.map { "what was given \($0), which counts" })
+        recovery: oddity.map { "the given passphrase \($0), which counts" })
     }
   }
 

@@ -1,15 +1,14 @@
 package import FoundationEssentials
-package import KeychainCredentials
 package import KeychainSecrets
 
-/// What a head says, but for the lengths of what follows it.
+/// The contents of a head without the lengths of the file's other parts.
 package struct HeadParts: Hashable, Sendable {
   package let identity: HeadIdentity
 
-  /// The checks of the tiers, which show whether a key belongs to this vault as it is now.
+  /// The checks of the tiers, which show whether a key belongs to this vault and epoch.
   package let checks: [Data]
 
-  /// All slots, those of unknown kinds included, in the order in which they are tried.
+  /// All slots in the order in which they are tried, also those of unknown kinds.
   package var slots: [Data]
   package var list: Data
   package let administrationBox: Data
@@ -29,7 +28,8 @@ package struct HeadParts: Hashable, Sendable {
     self.successions = successions
   }
 
-  /// Returns the bytes of a head before an index and a spine of these lengths, and the place of the log.
+  /// Returns the bytes of a head before an index and a spine of these lengths, and the place of the
+  /// log.
   package func encoded(index: Int = 0, spine: Int = 0, log: Int = 0) -> Data {
     let rest = FieldWriter.fields(capacity: 4096) { writer in
       writer.append(identity.id.bytes)
@@ -52,7 +52,7 @@ package struct HeadParts: Hashable, Sendable {
     return Data(copying: VaultHead.magic + prefix + rest)
   }
 
-  /// Opens the list of members with T0, and checks all of it but the slots.
+  /// Opens the list of members with T0, and checks all of it except the slots.
   func signedList(_ open: SharedSecret) throws(KeychainError) -> MemberList {
     let boxKey = try Derivation.key(open.bytes, MemberList.label)
     guard let plain = try Sealing.openFields(list, with: boxKey), plain.count > Signature.count
@@ -80,7 +80,7 @@ package struct HeadParts: Hashable, Sendable {
   }
 }
 
-/// The head of a vault's file, in which nothing is proven before the vault is unlocked.
+/// The head of a vault's file; nothing in it is proven before the vault is unlocked.
 package struct VaultHead: Hashable, Sendable {
   package let bytes: Data
   package let lengths: Lengths
@@ -89,12 +89,12 @@ package struct VaultHead: Hashable, Sendable {
   /// The slots that this release can try, in the order of the file.
   package private(set) var slots: [SlotRow] = []
 
-  /// The kinds, `nil` where one can't be read, of the slots that break the format or have an unknown
-  /// grant, for which the presented secret may be right.
+  /// The kinds of slots that break the format or have an unknown grant, and that the presented
+  /// secret might open; `nil` for an unreadable kind.
   private(set) var malformed: Set<SlotKind?> = []
   package static let maximumCount = 262_144
 
-  // The bytes say everything.
+  // The bytes contain everything.
   package static func == (left: Self, right: Self) -> Bool { left.bytes == right.bytes }
 
   package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
@@ -103,13 +103,13 @@ package struct VaultHead: Hashable, Sendable {
   package var id: VaultID { identity.id }
   package var epoch: UInt64 { identity.epoch }
 
-  /// The public key that signs the list of members.
   package var administration: Data { identity.administration }
 
-  /// What every key must be bound to.
+  /// The bytes to which every key must be bound.
   package var binding: Data { identity.binding }
 
-  /// Reads a whole head; that its lengths fit in the file, ``lengths(prefix:fileLength:path:)`` checks.
+  /// Reads a complete head; ``lengths(prefix:fileLength:path:)`` checks that its lengths fit in the
+  /// file.
   package init(_ bytes: Data, path: String) throws(KeychainError) {
     lengths = try Self.lengths(prefix: bytes, fileLength: .max, path: path)
     guard lengths.head == bytes.count else { throw .damagedHead(path) }
@@ -145,7 +145,7 @@ package struct VaultHead: Hashable, Sendable {
     return parts
   }
 
-  /// Fails if there are too many passphrases, or two slots of one number.
+  /// Fails if there are too many passphrases, or two slots with the same number.
   private mutating func readSlots() throws(FieldReader.Malformed) {
     var numbers: Set<UInt32> = []
     var passphraseCount = 0
@@ -170,10 +170,9 @@ package struct VaultHead: Hashable, Sendable {
   /// `H(head)`, by which a base names the head.
   package func hash() throws(KeychainError) -> Data { try Derivation.hash(bytes) }
 
-  /// The check of the vault, which people compare and identities are pinned to.
+  /// The check of the vault: people compare it, and identities are pinned to it.
   package func check() throws(KeychainError) -> VaultCheck { try identity.check() }
 
-  /// The slots of a kind, in the order in which they are tried.
   package func slots(of kind: SlotKind) -> [SlotRow] { slots.filter { $0.kind == kind } }
 
   /// Fails if a slot that breaks the format may be the one that a secret of this kind opens.
@@ -183,11 +182,11 @@ package struct VaultHead: Hashable, Sendable {
     }
   }
 
-  /// Opens the list of members with T0, and checks all of it: it must name exactly the slots of the head.
+  /// Opens the list of members with T0, and checks that it names exactly the slots of the head.
   package func openList(_ open: SharedSecret) throws(KeychainError) -> MemberList {
     let list = try parts.signedList(open)
     var isExact = parts.slots.count == list.members.count
-    // Numbers are unique on both sides, so every member is met once.
+    // Numbers are unique on both sides, so this meets every member once.
     for slot in parts.slots where isExact {
       let hash = try Derivation.hash("pk3/slot", of: slot.bytes)
       isExact = list.members.contains {
@@ -200,19 +199,20 @@ package struct VaultHead: Hashable, Sendable {
 
   // The one place that decides whether a key belongs to a vault.
 
-  /// Whether a key is the key of a tier of this vault, as far as its check shows.
+  /// Whether a key is the key of a tier of this vault, according to its check.
   package func owns(_ key: borrowing SecretBytes, _ tier: Tier) throws(KeychainError) -> Bool {
     try TierKeys.check(of: key) == parts.checks[tier]
   }
 
-  /// Whether keys are those of this vault now, as far as checks and binding show; if not, they are old.
+  /// Whether the checks and the binding say that keys belong to this vault now; if not, they are
+  /// old.
   package func owns(_ keys: TierKeys) -> Bool {
     keys.binding == binding && keys.checks == parts.checks
   }
 }
 
 extension GrantedKey {
-  /// Returns the tier keys that follow, if they are those of a head; `nil` if not.
+  /// Returns the tier keys that follow, if they belong to a head; otherwise `nil`.
   package func tierKeys(of head: VaultHead) throws(KeychainError) -> TierKeys? {
     let keys: TierKeys
     switch grant {
@@ -227,7 +227,7 @@ extension GrantedKey {
 }
 
 extension VaultHead {
-  /// Where the parts of a file lie: head, pages and boxes, index, spine, log.
+  /// The places of the parts of a file: head, pages and boxes, index, spine, log.
   package struct Lengths: Hashable, Sendable {
     package let head: Int
     package let index: Int
@@ -236,7 +236,7 @@ extension VaultHead {
     /// The place of the first frame.
     package let log: Int
 
-    /// Where pages and boxes of secrets may lie.
+    /// The bytes where pages and boxes of secrets may lie.
     package var pagesRange: Range<Int> { head..<max(head, log - spine - index) }
 
     package var indexRange: Range<Int> { pagesRange.upperBound..<pagesRange.upperBound + index }
@@ -244,7 +244,7 @@ extension VaultHead {
     package var spineRange: Range<Int> { indexRange.upperBound..<indexRange.upperBound + spine }
   }
 
-  /// The number of bytes at the beginning of a file that give the lengths.
+  /// The number of bytes at the beginning of a file that contain the lengths.
   package static let prefixCount = 32
 
   static let magic = Array("PKVAULT\n".utf8)
@@ -252,7 +252,8 @@ extension VaultHead {
 
   private static let database = Array("SQLite format 3".utf8)
 
-  /// Reads the lengths in the first ``prefixCount`` bytes of a file, in which they must fit.
+  /// Reads the lengths in the first ``prefixCount`` bytes of a file, and checks that they fit in
+  /// it.
   package static func lengths(
     prefix: Data, fileLength: Int, path: String
   ) throws(KeychainError) -> Lengths {
@@ -292,7 +293,7 @@ extension VaultHead {
 }
 
 extension KeychainError {
-  /// Returns the error for a file that is damaged as a whole.
+  /// Returns the error for a damaged file.
   package static func damagedVault(_ path: String, _ reason: String) -> Self {
     Self(.damaged, "the vault \(path) is damaged: \(reason)", recovery: .restoreBackup)
   }

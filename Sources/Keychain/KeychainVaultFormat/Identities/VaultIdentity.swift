@@ -1,22 +1,19 @@
 package import FoundationEssentials
-public import KeychainCredentials
 public import KeychainSecrets
 internal import PrephirencesSystem
 
-/// The public half of an identity, to which a vault can be opened.
+/// The public half of an identity, for which a vault can have a slot.
 ///
-/// It is not secret.
-///
-/// Its text begins with `pkpub2-`. Whoever has the identity opens the vaults that have a slot
-/// for it.
+/// It is not secret. Its text begins with `pkpub2-`. The identity opens every vault that has a slot
+/// for the recipient.
 public struct VaultRecipient: Hashable, Sendable {
   private static let prefix = "pkpub2-"
   private static let sumCount = 6
 
-  /// The X25519 public key, to which keys are sealed: 32 bytes.
+  /// The X25519 public key for sealing keys: 32 bytes.
   package let boxKey: Data
 
-  /// The Ed25519 public key, which checks what the identity signs: 32 bytes.
+  /// The Ed25519 public key that checks the identity's signatures: 32 bytes.
   package let signingKey: Data
 }
 
@@ -26,8 +23,8 @@ extension VaultRecipient {
   /// Case, hyphens and white space after the prefix are ignored.
   ///
   /// - Parameter text: The text, such as ``description``.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if it is not a
-  ///   recipient, is mistyped, or if nobody can have the private half.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the text is not a
+  ///   recipient, is mistyped, or has a key without a private half.
   public init(text: String) throws(KeychainError) {
     do throws(Text32.Fault) {
       let keys = try unsafe Text32.key(
@@ -42,14 +39,13 @@ extension VaultRecipient {
     guard isUsable else { throw Self.refused("no identity belongs to it") }
   }
 
-  /// Whether an identity can belong to it.
+  /// Whether an identity can have these keys.
   package var isUsable: Bool {
     SealedBox.isPublicKey(Array(boxKey)) && Signature.isPublicKey(Array(signingKey))
   }
 
-  /// The fingerprint, by which people compare recipients: 32 hexadecimal digits in lower case.
-  ///
-  /// It covers both public keys.
+  /// The fingerprint of both public keys, for people to compare: 32 hexadecimal digits in lower
+  /// case.
   public var fingerprint: String {
     let fields = FieldWriter.fields {
       $0.byteString(boxKey)
@@ -66,7 +62,7 @@ extension VaultRecipient {
     case .length(let found, let expected):
       reason = "it has \(found) letters and digits after its beginning, and needs \(expected)"
     case .mistyped: reason = "its checksum is wrong, so something in it is mistyped"
-    case .memory(let error): return KeychainError(error)
+    case .memory(let error): return error
     }
     return refused(reason)
   }
@@ -88,8 +84,8 @@ extension VaultRecipient: CustomStringConvertible {
   }
 }
 
-/// The keys, from one seed, that open the vaults which have a slot for their public half, and sign what
-/// their owner writes into shared vaults.
+/// The keys, derived from one seed, that open the vaults with a slot for their public half, and
+/// sign their owner's changes of shared vaults.
 package struct VaultIdentity: ~Copyable, Sendable {
   package static let prefix = "pksec2-"
   private static let sumCount = 3
@@ -109,24 +105,24 @@ package struct VaultIdentity: ~Copyable, Sendable {
   }
 
   package static func random() throws(KeychainError) -> VaultIdentity {
-    try VaultIdentity(seed: translated(secrets: SecretBytes.random(count: seedCount)))
+    try VaultIdentity(seed: SecretBytes.random(count: seedCount))
   }
 
-  /// Reads the seed in the text of an identity.
+  /// Reads the seed from the text of an identity.
   package static func seed(text: RawSpan) throws(Text32.Fault) -> SecretBytes {
     try Text32.key(text, after: prefix, count: seedCount, sumCount: sumCount)
   }
 
   /// Returns the text of the identity, which is as secret as its seed.
-  package borrowing func text() throws(SecretsError) -> SecretBytes {
+  package borrowing func text() throws(KeychainError) -> SecretBytes {
     try Text32.text(seed, prefix: Self.prefix, sumCount: Self.sumCount)
   }
 }
 
 /// A code on paper that opens a vault when nothing else does.
 ///
-/// It is 16 random bytes, written as 8 groups of 4 letters and digits, with a checksum that finds
-/// typing mistakes. No two letters or digits in it look alike.
+/// It consists of 16 random bytes, written as 8 groups of 4 letters and digits, with a checksum
+/// that finds typing mistakes. None of its letters and digits look alike.
 public struct RecoveryCode: ~Copyable, Sendable {
   private static let count = 16
   private static let sumCount = 4
@@ -136,16 +132,16 @@ public struct RecoveryCode: ~Copyable, Sendable {
   package init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
 
   package static func random() throws(KeychainError) -> RecoveryCode {
-    try translated(secrets: RecoveryCode(SecretBytes.random(count: count)))
+    try RecoveryCode(SecretBytes.random(count: count))
   }
 
   /// Reads a code that a person typed.
   ///
   /// Case, hyphens and white space are ignored; `O` is read as `0`, and `I` and `L` as `1`.
   ///
-  /// - Parameter text: What was typed.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` if it is not a code,
-  ///   or if it is mistyped; the place of the mistake is unknown.
+  /// - Parameter text: The typed text.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` if it is not a code or
+  ///   is mistyped; the place of the mistake is unknown.
   public init(text: borrowing SecretBytes) throws(KeychainError) {
     do throws(Text32.Fault) {
       self.init(
@@ -155,18 +151,14 @@ public struct RecoveryCode: ~Copyable, Sendable {
     } catch { throw Self.error(error) }
   }
 
-  /// Returns the code as it is written down.
+  /// Returns the code as people write it down: 8 groups of 4 characters with hyphens between them.
   ///
-  /// - Returns: 8 groups of 4 characters with hyphens between them, in guarded memory.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
   public borrowing func text() throws(KeychainError) -> SecretBytes {
-    try translated(secrets: Text32.text(bytes, sumCount: Self.sumCount, .grouped))
+    try Text32.text(bytes, sumCount: Self.sumCount, .grouped)
   }
 
   /// Returns whether two codes are equal, in constant time.
-  ///
-  /// - Parameter other: The code to compare with.
-  /// - Returns: `true` if they are equal.
   public borrowing func isEqual(to other: borrowing RecoveryCode) -> Bool {
     bytes.isEqual(to: other.bytes)
   }
@@ -178,7 +170,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
     case .length(let found, let expected):
       reason = "it has \(found) letters and digits, and a code has \(expected)"
     case .mistyped: reason = "its checksum is wrong, which does not show where the mistake is"
-    case .memory(let error): return KeychainError(error)
+    case .memory(let error): return error
     }
     return KeychainError(
       .incorrectSecret, "the recovery code is mistyped: \(reason)",
@@ -195,7 +187,7 @@ package struct IdentityFile: ~Copyable, Sendable {
 
   package static let pinPrefix = "vault: "
 
-  /// Reads the text of an identity file, whose name in errors is `name`.
+  /// Reads the text of an identity file, which errors call `name`.
   package init(text: borrowing SecretBytes, name: String) throws(KeychainError) {
     var identity: VaultIdentity?
     var pins: [VaultCheck] = []
@@ -233,7 +225,7 @@ package struct IdentityFile: ~Copyable, Sendable {
       line = line.extracting(TextBytes.trimmed(line))
       if line.byteCount == 0 || line.byte(at: 0) == UInt8(ascii: "#") { return .nothing }
       if TextBytes.begins(line, with: VaultIdentity.prefix) { return .identity }
-      // The line can become a string only now, because it is no identity, not even a part of one.
+      // The line is not an identity, nor a part of one, so it can become a string now.
       guard line.byteCount == pinPrefix.utf8.count + 32, let text = line.text,
         text.hasPrefix(pinPrefix)
       else { return nil }
@@ -269,7 +261,7 @@ package struct IdentityFile: ~Copyable, Sendable {
         try VaultIdentity.seed(text: text.extracting(line))
       }
     } catch {
-      if case .memory(let error) = error { throw KeychainError(error) }
+      if case .memory(let error) = error { throw error }
       throw refused(name, "the identity in line \(number) was changed or cut off")
     }
     return try VaultIdentity(seed: seed)
@@ -280,41 +272,4 @@ package struct IdentityFile: ~Copyable, Sendable {
       .incorrectSecret, "\(name) is not an identity file: \(reason)",
       recovery: "make one with \(.createIdentity)")
   }
-}
-
-/// Identifies a vault and who administers it: a hash of its id and of its administration key.
-///
-/// It is not secret. It stays when the vault gets a new root key, and changes when an administrator
-/// leaves. An identity file with checks opens only the vaults that have them.
-public struct VaultCheck: Hashable, Sendable {
-  /// The 16 bytes of the check.
-  package let bytes: Data
-}
-
-extension VaultCheck {
-  /// Reads a check.
-  ///
-  /// - Parameter text: 32 hexadecimal digits in lower case. Other text returns `nil`.
-  public init?(text: String) {
-    guard text.utf8.count == 32, let bytes = [UInt8](hexadecimal: text.utf8) else { return nil }
-    // There is one way to write it.
-    guard bytes.hexadecimal.hasSameBytes(as: text) else { return nil }
-    self.bytes = Data(copying: bytes)
-  }
-}
-
-extension HeadIdentity {
-  /// The check of the vault, which people compare and identities are pinned to.
-  package func check() throws(KeychainError) -> VaultCheck {
-    let fields = FieldWriter.fields {
-      $0.byteString(id.bytes)
-      $0.byteString(administration)
-    }
-    return VaultCheck(bytes: try Derivation.hash("pk2/vault.check", fields).prefix(16))
-  }
-}
-
-extension VaultCheck: CustomStringConvertible {
-  /// 32 hexadecimal digits in lower case.
-  public var description: String { bytes.hexadecimal }
 }

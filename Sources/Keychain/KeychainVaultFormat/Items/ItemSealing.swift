@@ -3,23 +3,24 @@ package import KeychainCredentials
 package import KeychainSecrets
 internal import PrephirencesSystem
 
-/// What whoever has T0 knows of an item.
+/// The part of an item that T0 opens.
 package struct ItemEntry: Hashable, Sendable {
   package let id: ItemID
   package let accessibility: Accessibility
 
-  /// The id of the device to which the item is bound, 16 bytes; `nil` if it isn't.
+  /// The id of the device to which the item is bound, 16 bytes; `nil` if it isn't bound.
   package let device: Data?
 
-  /// Random at each write of the item.
+  /// A random number, new at each write of the item.
   package let version: UInt64
   package let boxCount: Int
   package let boxHash: Bytes32
 
-  /// Names the service or server, for whoever knows it; see ``ItemSealing/service(_:)``.
+  /// Identifies the service or server to readers who know its name; see
+  /// ``ItemSealing/service(_:)``.
   package let service: UInt64
 
-  /// The numbers of bytes that the box of a secret can have.
+  /// The possible sizes of a secret's box, in bytes.
   fileprivate static let boxCounts =
     Sealing.greatestBoxCount(
       limit: 0)...Sealing.greatestBoxCount(limit: Credential.maximumSecretCount)
@@ -29,15 +30,16 @@ package struct ItemEntry: Hashable, Sendable {
 
   package var tier: Tier { Tier(accessibility.unlockRequirement) }
 
-  /// Returns 63 random bits, not 0, for an item that is written: a counter, and with it an item key, would
-  /// repeat after an item is removed and added again.
+  /// Returns 63 random bits, not 0, for an item to be written; a counter, and with it an item key,
+  /// would repeat after an item is removed and added again.
   package static func newVersion() -> UInt64 { .random(in: 1...(.max >> 1)) }
 
   package var count: Int { Self.minimumCount + (device?.count ?? 0) }
 }
 
 extension ItemEntry {
-  /// Reads an entry, whose class must belong to the tier, with a device exactly if the class needs one.
+  /// Reads an entry, whose class must belong to the tier; it has a device exactly if its class
+  /// needs one.
   init(_ reader: inout FieldReader, _ bytes: RawSpan, tier: Tier) throws(FieldReader.Malformed) {
     id = try ItemID(&reader, bytes)
     accessibility = try reader.value(bytes)
@@ -62,11 +64,11 @@ extension ItemEntry {
   }
 }
 
-/// An item that was sealed, for a commit or a page.
+/// A sealed item, for a commit or a page.
 package struct SealedItem: Sendable {
   package let entry: ItemEntry
 
-  /// The metadata as the format encodes it; a part seals it with that of its other items.
+  /// The encoded metadata; a part seals it together with that of its other items.
   package let metadata: [UInt8]
   package let box: Data
 
@@ -77,12 +79,12 @@ package struct SealedItem: Sendable {
   }
 }
 
-/// The id of an item, a mac of its identity under T0; ids are ordered as their bytes.
+/// The id of an item, a mac of its identity under T0; ids are ordered by their bytes.
 package struct ItemID: Hashable, Comparable, Sendable {
   package static let count = Bytes32.count
 
-  // Hashed as a whole: ids are macs only where their writer is honest, and others choose all but one
-  // word alike.
+  // Hashed as a whole: ids are macs only if their writer is honest. A dishonest one can choose ids
+  // of which all words but one are equal.
   private let tag: Bytes32
 
   init(_ reader: inout FieldReader, _ bytes: RawSpan) throws(FieldReader.Malformed) {
@@ -93,7 +95,7 @@ package struct ItemID: Hashable, Comparable, Sendable {
 
   package var data: Data { tag.data }
 
-  /// The name, in errors, of an item whose metadata cannot be read.
+  /// The name in errors of an item whose metadata cannot be read.
   package var name: String { "item " + data.prefix(6).hexadecimal }
 
   func write(to writer: inout FieldWriter) { tag.write(to: &writer) }
@@ -136,10 +138,10 @@ package struct ItemSealing {
     return ItemID(tag)
   }
 
-  /// Returns what entries have for a service or server.
+  /// Returns the number that entries have for a service or server.
   package func service(_ text: String) throws(KeychainError) -> UInt64 { try keys.service(text) }
 
-  /// Seals an item, whose version and dates the credential has.
+  /// Seals an item, whose version and dates come from the credential.
   package func seal(
     _ credential: Credential, secret: borrowing SecretBytes
   ) throws(KeychainError) -> SealedItem {
@@ -156,8 +158,9 @@ package struct ItemSealing {
       entry: entry, metadata: MetadataCoding.encode(credential), box: box)
   }
 
-  /// Returns the credential of the put with a number from 0, which may be bound to another device;
-  /// damaged if its metadata breaks the format, or is not that of the entry's id and service.
+  /// Returns the credential of the put with a number from 0, which may be bound to another device.
+  ///
+  /// It is damaged if its metadata breaks the format or doesn't match the entry's id and service.
   package func credential(
     _ metadata: PartMetadata, at index: Int, of entry: ItemEntry, name: @autoclosure () -> String
   ) throws(KeychainError) -> Credential {
@@ -166,13 +169,13 @@ package struct ItemSealing {
     return credential
   }
 
-  /// Whether an entry has the id and the service of a credential; it is returned only then.
+  /// Whether an entry has the id and the service of a credential; only then is it returned.
   package func isNamed(_ entry: ItemEntry, _ credential: Credential) throws(KeychainError) -> Bool {
     guard try id(of: credential.identity) == entry.id else { return false }
     return try service(credential.identity.serviceOrServer) == entry.service
   }
 
-  /// Opens the secret of an item; damaged if the box is not the one that the entry names.
+  /// Opens the secret of an item; damaged if the entry doesn't name the box.
   package func secret(
     in box: Data, of entry: ItemEntry, name: @autoclosure () -> String
   ) throws(KeychainError) -> SecretBytes {
@@ -221,8 +224,9 @@ extension CredentialIdentity {
 
 /// The plaintext of an item's metadata.
 package enum MetadataCoding {
-  /// The maximum number of bytes: the longest texts in as many fields as they can fill, because
-  /// attributes have different names.
+  /// The maximum number of bytes: the longest texts in as many fields as they can fill.
+  ///
+  /// Attributes have different names, so they can't all be empty.
   package static let maximumCount = 5 * Credential.maximumMetadataCount
 
   /// Returns the identity's fields, from which the item's id is derived.
@@ -263,7 +267,7 @@ package enum MetadataCoding {
       }
   }
 
-  /// Returns a credential without a version, whose texts have at most `textLimit` bytes together.
+  /// Returns a credential without a version; its texts have at most `textLimit` bytes together.
   package static func decode(
     _ bytes: RawSpan, _ accessibility: Accessibility,
     textLimit: Int = Credential.maximumMetadataCount

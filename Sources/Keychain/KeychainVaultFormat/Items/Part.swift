@@ -2,7 +2,7 @@ package import FoundationEssentials
 package import KeychainCredentials
 internal import KeychainSecrets
 
-/// What a commit changes in one tier, and what a page of the base has of it.
+/// The changes of a commit in one tier, or the items of a page of the base.
 package struct Part: Sendable {
   package enum Change: Hashable, Sendable {
     case remove(ItemID)
@@ -35,10 +35,10 @@ package struct Part: Sendable {
     self.inner = inner
   }
 
-  /// The entries of the items that are put, in their order.
+  /// The entries of the puts, in their order.
   package var puts: [ItemEntry] { changes.compactMap(\.entry) }
 
-  /// The number of bytes that the boxes of all secrets have together.
+  /// The number of bytes of all secrets' boxes.
   package var boxesCount: Int { changes.reduce(0) { $0 + ($1.entry?.boxCount ?? 0) } }
 
   package var count: Int {
@@ -47,7 +47,7 @@ package struct Part: Sendable {
 }
 
 extension Part {
-  /// Reads a part; the order, the classes and the devices must be right.
+  /// Reads a part, and checks the order, the classes and the devices.
   package init(
     _ reader: inout FieldReader, _ bytes: RawSpan, tier: Tier
   ) throws(FieldReader.Malformed) {
@@ -77,7 +77,7 @@ extension Part {
     writer.byteString(inner)
   }
 
-  /// Makes a part of items and removals in any order, and seals the metadata.
+  /// Creates a part of items and removals in any order, and seals the metadata.
   package init(
     _ tier: Tier, puts: [SealedItem], removes: [ItemID], keys: TierKeys
   ) throws(KeychainError) {
@@ -95,7 +95,7 @@ extension Part {
     self.init(tier, changes: changes, inner: try PartMetadata.seal(puts.map(\.metadata), with: key))
   }
 
-  /// Opens the metadata of the items that are put; `nil` if the tier's key is not at hand.
+  /// Opens the metadata of the puts; `nil` if the tier's key is not available.
   package func metadata(_ keys: TierKeys) throws(KeychainError) -> PartMetadata? {
     guard let key = try keys.namesKey(tier) else { return nil }
     let count = changes.count { $0.entry != nil }
@@ -107,7 +107,7 @@ extension Part {
     return metadata
   }
 
-  /// Opens a page; `nil` if it does not open, breaks the format, is empty, or removes something.
+  /// Opens a page; `nil` if it does not open, breaks the format, is empty, or contains a removal.
   package static func openPage(
     _ box: Data, tier: Tier, keys: TierKeys
   ) throws(KeychainError) -> Part? {
@@ -122,7 +122,7 @@ extension Part {
     return part
   }
 
-  /// Seals the part as a page, which must have at most 1 MiB.
+  /// Seals the part as a page of at most 1 MiB.
   package func sealedPage(keys: TierKeys) throws(KeychainError) -> Data {
     try Sealing.seal(
       fields: FieldWriter.fields(capacity: count, write(to:)),
@@ -131,20 +131,20 @@ extension Part {
 }
 
 extension [Part.Change] {
-  /// Whether the ids rise, so that each is there once.
+  /// Whether the ids rise, so that each occurs once.
   fileprivate var areInOrder: Bool { zip(self, dropFirst()).allSatisfy { $0.id < $1.id } }
 }
 
-/// The metadata of the items that a part puts, in ordinary memory: what is read from it are strings, and
+/// The metadata of a part's puts, in ordinary memory: its readers make strings of it anyway, and
 /// guarded memory would take most of the time of a search.
 package final class PartMetadata: Sendable {
   private let bytes: [UInt8]
   private let ranges: [Range<Int>]
 
-  /// No part has more bytes of metadata: neither a commit nor a page is longer.
+  /// No commit or page is longer, so no part has more metadata.
   private static let maximumCount = 1 << 20
 
-  /// Opens the inner half of a part; `nil` if it does not open or is not of `count` items.
+  /// Opens the inner half of a part; `nil` if it does not open, or does not have `count` items.
   init?(_ inner: Data, count: Int, with key: SharedSecret) throws(KeychainError) {
     guard count > 0 else {
       guard inner.isEmpty else { return nil }
@@ -159,7 +159,6 @@ package final class PartMetadata: Sendable {
     self.ranges = ranges
   }
 
-  /// The metadata of one item, as they are sealed.
   package init(_ metadata: [UInt8]) {
     bytes = metadata
     ranges = [0..<bytes.count]
@@ -169,7 +168,7 @@ package final class PartMetadata: Sendable {
     _ padded: RawSpan, count: Int
   ) throws(FieldReader.Malformed) -> [Range<Int>] {
     guard let content = Padding.range(in: padded) else { throw FieldReader.Malformed() }
-    // The ranges are those of the padded text.
+    // The ranges refer to the padded text.
     let bytes = padded.extracting(0..<content.upperBound)
     var reader = FieldReader()
     _ = try reader.fixed(bytes, content.lowerBound)
@@ -188,10 +187,11 @@ package final class PartMetadata: Sendable {
     return try Sealing.seal(fields: Sealing.padded(fields: fields), with: key.bytes)
   }
 
-  /// Returns the metadata of the put with a number from 0, to seal it again as it is.
+  /// Returns the metadata of the put with a number from 0, to be sealed again unchanged.
   package func copy(at index: Int) -> [UInt8] { Array(bytes[range(index)]) }
 
-  /// Returns the credential of the put with a number from 0; `nil` if its metadata breaks the format.
+  /// Returns the credential of the put with a number from 0; `nil` if its metadata breaks the
+  /// format.
   package func credential(at index: Int, of entry: ItemEntry) -> Credential? {
     let range = range(index)
     guard range.count <= MetadataCoding.maximumCount else { return nil }
@@ -202,7 +202,7 @@ package final class PartMetadata: Sendable {
     return credential
   }
 
-  /// Nothing for a number that no put has, which then does not decode.
+  /// Returns an empty range, which does not decode, if no put has the number.
   private func range(_ index: Int) -> Range<Int> {
     ranges.indices.contains(index) ? ranges[index] : 0..<0
   }

@@ -1,103 +1,14 @@
 package import FoundationEssentials
-package import KeychainCredentials
 package import KeychainSecrets
 
-// The functions of libsodium, with the errors of this module: the only one is a lack of memory.
-
-/// The derivations of the vault format, `D(key, label, fields)`, with their labels.
-package enum Derivation {
-  package static func key(
-    _ key: borrowing SecretBytes, _ label: String, _ fields: [UInt8] = []
-  ) throws(KeychainError) -> SecretBytes {
-    try translated(
-      secrets: unsafe KeyDerivation.key(from: key, label: label, fields: fields.span.bytes))
-  }
-
-  package static func tag(
-    _ key: borrowing SecretBytes, _ label: String, _ fields: [UInt8] = []
-  ) throws(KeychainError) -> Data {
-    try bytes(key, label, fields).data
-  }
-
-  /// Returns a tag as ``tag(_:_:_:)`` does, for what has many of them.
-  package static func bytes(
-    _ key: borrowing SecretBytes, _ label: String, _ fields: [UInt8]
-  ) throws(KeychainError) -> Bytes32 {
-    let tag = try translated(
-      secrets: unsafe KeyDerivation.tag(from: key, label: label, fields: fields.span.bytes))
-    return Bytes32(unsafe tag.span.bytes)
-  }
-
-  /// Returns `H(bytes)`, for what has many of them.
-  package static func bytes(hashing bytes: Data) throws(KeychainError) -> Bytes32 {
-    let hash = try translated(secrets: Blake2b.digest(bytes.bytes, count: Bytes32.count))
-    return Bytes32(unsafe hash.span.bytes)
-  }
-
-  /// Returns `H(count, bytes)`: a hash without a label.
-  package static func hash(_ bytes: Data, count: Int = 32) throws(KeychainError) -> Data {
-    try translated(secrets: Data(copying: Blake2b.digest(bytes.bytes, count: count)))
-  }
-
-  /// Returns `HL(label, fields)`: a hash of 32 bytes for one purpose.
-  package static func hash(_ label: String, _ fields: [UInt8]) throws(KeychainError) -> Data {
-    try unsafe hash(label, of: fields.span.bytes)
-  }
-
-  static func hash(_ label: String, of bytes: RawSpan) throws(KeychainError) -> Data {
-    try translated(secrets: Data(copying: Blake2b.digest(bytes, label: label)))
-  }
-}
-
-/// 32 bytes, such as a hash; they are ordered as bytes.
-///
-/// They need no memory of their own, as `Data` does.
-package struct Bytes32: Hashable, Comparable, Sendable {
-  package static let count = 32
-
-  // Big-endian, so that comparing numbers compares bytes.
-  private let words: (UInt64, UInt64, UInt64, UInt64)
-
-  init(_ reader: inout FieldReader, _ bytes: RawSpan) throws(FieldReader.Malformed) {
-    self.init(bytes, at: try reader.fixed(bytes, Self.count).lowerBound)
-  }
-
-  /// Reads the bytes at an offset, from which there are ``count``.
-  package init(_ bytes: RawSpan, at offset: Int = 0) {
-    func word(_ index: Int) -> UInt64 {
-      bytes.littleEndian(at: offset + 8 * index, as: UInt64.self).byteSwapped
-    }
-    words = (word(0), word(1), word(2), word(3))
-  }
-
-  package var data: Data { Data(copying: FieldWriter.fields(capacity: Self.count, write(to:))) }
-
-  func write(to writer: inout FieldWriter) {
-    writer.integer(words.0.byteSwapped)
-    writer.integer(words.1.byteSwapped)
-    writer.integer(words.2.byteSwapped)
-    writer.integer(words.3.byteSwapped)
-  }
-
-  package static func == (left: Self, right: Self) -> Bool { left.words == right.words }
-
-  package static func < (left: Self, right: Self) -> Bool { left.words < right.words }
-
-  package func hash(into hasher: inout Hasher) {
-    hasher.combine(words.0)
-    hasher.combine(words.1)
-    hasher.combine(words.2)
-    hasher.combine(words.3)
-  }
-}
+// The functions of libsodium, with this module's errors. The only error is a lack of memory.
 
 /// Signatures under a label.
 package enum Signing {
   package static func sign(
     _ message: [UInt8], label: String, seed: borrowing SecretBytes
   ) throws(KeychainError) -> Data {
-    try translated(
-      secrets: Data(copying: unsafe Signature.sign(message.span.bytes, label: label, seed: seed)))
+    try Data(copying: unsafe Signature.sign(message.span.bytes, label: label, seed: seed))
   }
 
   package static func isRight(
@@ -108,17 +19,17 @@ package enum Signing {
   }
 }
 
-/// Boxes.
+/// Boxes: encrypted and authenticated bytes.
 package enum Sealing {
   package static func seal(
     _ message: borrowing SecretBytes, with key: borrowing SecretBytes
   ) throws(KeychainError) -> Data {
-    try translated(secrets: Data(SecretBox.seal(message, with: key)))
+    try Data(SecretBox.seal(message, with: key))
   }
 
-  /// Seals fields that lie in ordinary memory: a copy in guarded memory would protect nothing.
+  /// Seals fields in ordinary memory, where they lie already: a guarded copy would protect nothing.
   static func seal(fields: [UInt8], with key: borrowing SecretBytes) throws(KeychainError) -> Data {
-    try translated(secrets: Data(unsafe SecretBox.seal(fields.span.bytes, with: key)))
+    try Data(unsafe SecretBox.seal(fields.span.bytes, with: key))
   }
 
   /// Opens a box; `nil` if it was not sealed under this key or was changed.
@@ -128,7 +39,7 @@ package enum Sealing {
     try unlessRefused(SecretBox.open(box.bytes, with: key))
   }
 
-  /// Opens a box that contains no secret of a person into ordinary memory; `nil` as ``open(_:with:)``.
+  /// Opens a box without anybody's secret into ordinary memory; `nil` as ``open(_:with:)``.
   static func openFields(
     _ box: Data, with key: borrowing SecretBytes
   ) throws(KeychainError) -> [UInt8]? {
@@ -145,7 +56,7 @@ package enum Sealing {
   static func sealPadded(
     _ message: borrowing SecretBytes, with key: borrowing SecretBytes
   ) throws(KeychainError) -> Data {
-    try translated(secrets: Data(SecretBox.seal(Padding.pad(message), with: key)))
+    try Data(SecretBox.seal(Padding.pad(message), with: key))
   }
 
   /// Opens a box and removes the padding; `nil` if either breaks the format, or if there are more
@@ -153,21 +64,21 @@ package enum Sealing {
   static func openPadded(
     _ box: Data, with key: borrowing SecretBytes, limit: Int
   ) throws(KeychainError) -> SecretBytes? {
-    // No memory is allocated for a box that is too long.
+    // Don't allocate memory for a box that is too long.
     guard box.count <= greatestBoxCount(limit: limit), let padded = try open(box, with: key),
-      let message = try unlessRefused(Padding.unpad(padded), code: .invalidLength),
+      let message = try unlessRefused(Padding.unpad(padded)),
       message.count <= limit
     else { return nil }
     return message
   }
 
-  /// Returns the maximum number of bytes of a box that contains a padded message.
+  /// Returns the maximum number of bytes of the box of a padded message.
   package static func greatestBoxCount(limit: Int) -> Int {
     SecretBox.overhead + Padding.paddedCount(for: limit)
   }
 }
 
-/// What signs the commits of a shared vault: the key of a slot.
+/// The key of a slot that signs the commits of a shared vault.
 package struct CommitSigner: Sendable {
   /// The number of the slot.
   package let number: UInt32
@@ -178,11 +89,11 @@ package struct CommitSigner: Sendable {
   }
 
   package func publicKey() throws(KeychainError) -> Data {
-    try translated(secrets: Data(copying: Signature.publicKey(of: seed.bytes)))
+    try Data(copying: Signature.publicKey(of: seed.bytes))
   }
 }
 
-/// The two key pairs of a slot: one opens its box, the other one signs.
+/// The two key pairs of a slot: one opens its box, the other signs.
 package struct SlotKeys: Sendable {
   /// `X`: the public key to which new keys are sealed.
   package let boxKey: Data
@@ -190,7 +101,7 @@ package struct SlotKeys: Sendable {
   private let signingSeed: SharedSecret
 
   init(boxSecret: consuming SecretBytes, signingSeed: consuming SecretBytes) throws(KeychainError) {
-    boxKey = try translated(secrets: Data(copying: SealedBox.publicKey(of: boxSecret)))
+    boxKey = try Data(copying: SealedBox.publicKey(of: boxSecret))
     self.boxSecret = SharedSecret(boxSecret)
     self.signingSeed = SharedSecret(signingSeed)
   }
@@ -198,12 +109,12 @@ package struct SlotKeys: Sendable {
   /// `E`: the public key that checks signatures.
   package func signingKey() throws(KeychainError) -> Data { try signer(0).publicKey() }
 
-  /// What signs in the name of the slot.
+  /// Returns the key that signs in the name of the slot.
   package func signer(_ number: UInt32) -> CommitSigner {
     CommitSigner(number: number, seed: signingSeed)
   }
 
-  /// Opens a sealed box; `nil` if it was sealed to another key or changed.
+  /// Opens a sealed box; `nil` if it was sealed for another key, or changed.
   func open(_ box: Data) throws(KeychainError) -> SecretBytes? {
     try unlessRefused(SealedBox.open(box.bytes, with: boxSecret.bytes, publicKey: Array(boxKey)))
   }

@@ -3,168 +3,12 @@ package import KeychainCredentials
 package import KeychainSecrets
 internal import PrephirencesSystem
 
-/// What a vault is called for ever: 16 random bytes, from which every key is derived.
-package struct VaultID: Hashable, Sendable {
-  package static let count = 16
-
-  package let bytes: Data
-
-  package init(bytes: Data) { self.bytes = bytes }
-
-  package static func random() throws(KeychainError) -> VaultID {
-    VaultID(bytes: try .random(count: count))
-  }
-}
-
-/// The vault, epoch and administration key of a head, which exist before it: its slots are sealed for them.
-package struct HeadIdentity: Hashable, Sendable {
-  package let id: VaultID
-  package let epoch: UInt64
-
-  /// The public key that signs the list of members.
-  package let administration: Data
-
-  /// What every key must be bound to: a key of another vault, epoch or administration key is never used.
-  package let binding: Data
-
-  package static let greatestEpoch: UInt64 = 1 << 31
-  static let bindingCount = 32
-
-  package init(id: VaultID, epoch: UInt64, administration: Data) throws(KeychainError) {
-    self.id = id
-    self.epoch = epoch
-    self.administration = administration
-    binding = try Derivation.hash(
-      "pk3/binding",
-      FieldWriter.fields {
-        $0.byteString(id.bytes)
-        $0.integer(epoch)
-        $0.byteString(administration)
-      })
-  }
-}
-
-/// The three tiers of keys below the root key.
-package enum Tier: UInt8, CaseIterable, Sendable {
-  /// Commits, the index and its pages, the list of members, and items that need no unlock.
-  case open = 0
-
-  /// Items that are readable from the first unlock after boot.
-  case first = 1
-
-  /// Items that are readable while the vault is unlocked.
-  case unlocked = 2
-
-  package init(_ requirement: Accessibility.UnlockRequirement) {
-    switch requirement {
-    case .nothing: self = .open
-    case .unlockedSinceBoot: self = .first
-    case .unlockedNow: self = .unlocked
-    }
-  }
-}
-
-extension Array {
-  /// The element of a tier, of three in the order of the tiers.
-  package subscript(tier: Tier) -> Element {
-    get { self[Int(tier.rawValue)] }
-    _modify { yield &self[Int(tier.rawValue)] }
-  }
-}
-
-/// The tier keys at hand: always T0, and the others as far as the vault is unlocked.
-package struct TierKeys: Sendable {
-  /// The binding of the head to which they belong.
-  package let binding: Data
-
-  /// The checks of the tiers, which the head has.
-  package let checks: [Data]
-  package let open: SharedSecret
-  package let first: SharedSecret?
-  package let unlocked: SharedSecret?
-
-  /// What signs the commits of a shared vault; `nil` if only keys from the cache are at hand.
-  package var signer: CommitSigner?
-
-  /// Tells copies of these keys from others, without comparing them.
-  package let identity = TierKeysIdentity()
-
-  /// What was derived from these keys before.
-  let derived = DerivedKeys()
-
-  package func key(_ tier: Tier) -> SharedSecret? {
-    switch tier {
-    case .open: open
-    case .first: first
-    case .unlocked: unlocked
-    }
-  }
-
-  /// The greatest requirement that is met.
-  package var readable: Accessibility.UnlockRequirement {
-    if unlocked != nil { return .unlockedNow }
-    return first == nil ? .nothing : .unlockedSinceBoot
-  }
-
-  /// Whether the key of a requirement's tier is at hand, in addition to T0.
-  package func satisfies(_ requirement: Accessibility.UnlockRequirement) -> Bool {
-    key(Tier(requirement)) != nil
-  }
-
-  /// Derives all tiers of a root key.
-  package init(root: borrowing SecretBytes, of head: HeadIdentity) throws(KeychainError) {
-    var keys: [SharedSecret] = []
-    for tier in Tier.allCases {
-      let fields = FieldWriter.fields {
-        $0.byteString(head.id.bytes)
-        $0.integer(head.epoch)
-        $0.integer(tier.rawValue)
-      }
-      keys.append(SharedSecret(try Derivation.key(root, "pk3/tier", fields)))
-    }
-    try self.init(all: keys, binding: head.binding)
-  }
-
-  init(all keys: [SharedSecret], binding: Data) throws(KeychainError) {
-    let checks = try keys.map { key throws(KeychainError) in try Self.check(of: key.bytes) }
-    self.init(binding: binding, checks: checks, open: keys[0], first: keys[1], unlocked: keys[2])
-  }
-
-  package init(
-    binding: Data, checks: [Data], open: SharedSecret, first: SharedSecret? = nil,
-    unlocked: SharedSecret? = nil, signer: CommitSigner? = nil
-  ) {
-    self.binding = binding
-    self.checks = checks
-    self.open = open
-    self.first = first
-    self.unlocked = unlocked
-    self.signer = signer
-  }
-
-  /// Returns what shows that a key is the one of a vault and epoch.
-  static func check(of tierKey: borrowing SecretBytes) throws(KeychainError) -> Data {
-    try Derivation.tag(tierKey, "pk3/check").prefix(16)
-  }
-
-  /// T0 alone, with which a verification checks everything but opens only items that need no unlock.
-  package var openTierOnly: TierKeys {
-    TierKeys(binding: binding, checks: checks, open: open, signer: signer)
-  }
-}
-
-/// An object that only copies of some keys share; it has no keys itself, and so may outlive them.
-package final class TierKeysIdentity: Sendable {
-  init() {}
-}
-
-/// The secret of this machine, without which its ThisDeviceOnly items stay closed.
+/// The secret of this machine; without it, its ThisDeviceOnly items cannot be opened.
 package struct DeviceSecret: Sendable {
   package let secret: SharedSecret
 
   package init(_ secret: consuming SecretBytes) { self.secret = SharedSecret(secret) }
 
-  /// Returns this device as one vault knows it.
   package func inVault(_ vault: VaultID) throws(KeychainError) -> VaultDevice {
     let fields = FieldWriter.fields { $0.byteString(vault.bytes) }
     let id = try Derivation.tag(secret.bytes, "pk2/device.id", fields).prefix(16)
@@ -172,13 +16,13 @@ package struct DeviceSecret: Sendable {
   }
 }
 
-/// This machine as one vault knows it: each vault has another id for it.
+/// This machine's id and key in one vault: its id differs in each vault.
 package struct VaultDevice: Sendable {
   let secret: SharedSecret
   package let id: Data
 }
 
-/// Keys that were derived from tier keys, so that each is derived once; they live no longer than those.
+/// Keys derived from tier keys, each once; they live no longer than those.
 final class DerivedKeys: Sendable {
   fileprivate enum Name: Hashable {
     case box(String)
@@ -190,13 +34,13 @@ final class DerivedKeys: Sendable {
 
   private let known = PosixMutex<[Name: SharedSecret]>([:])
 
-  /// The last identity: it is looked up, compared with what is found, and written.
+  /// The last identity: it is looked up, compared with the result, and written.
   private let identity = PosixMutex<(identity: CredentialIdentity, tag: Bytes32)?>(nil)
 
-  /// The last service or server, as most items have that of the item before.
+  /// The last service or server: most items have the same as the item before.
   fileprivate let service = PosixMutex<(text: String, tag: UInt64)?>(nil)
 
-  /// Returns the tag of an identity; `derive` makes it, unless it was asked for last.
+  /// Returns the tag of an identity; calls `derive` unless it is the last one.
   func tag(
     of identity: CredentialIdentity, _ derive: () throws(KeychainError) -> Bytes32
   ) throws(KeychainError) -> Bytes32 {
@@ -206,7 +50,7 @@ final class DerivedKeys: Sendable {
     return tag
   }
 
-  /// Returns a key; `derive` makes it the first time.
+  /// Returns a key, which `derive` creates the first time.
   fileprivate func key(
     _ name: Name, _ derive: () throws(KeychainError) -> SecretBytes
   ) throws(KeychainError) -> SharedSecret {
@@ -217,85 +61,11 @@ final class DerivedKeys: Sendable {
   }
 }
 
-extension TierKeys {
-  /// Returns the key of one kind of box below T0, by its label.
-  package func boxKey(_ label: String) throws(KeychainError) -> SharedSecret {
-    try derived.key(.box(label)) { () throws(KeychainError) in
-      try Derivation.key(open.bytes, label)
-    }
-  }
-
-  /// Returns the key of the metadata of a tier's items; `nil` if the tier's key is not at hand.
-  package func namesKey(_ tier: Tier) throws(KeychainError) -> SharedSecret? {
-    guard let key = key(tier) else { return nil }
-    return try derived.key(.names(tier)) { () throws(KeychainError) in
-      try Derivation.key(key.bytes, "pk3/names")
-    }
-  }
-
-  /// Returns what entries have for a service or server.
-  func service(_ text: String) throws(KeychainError) -> UInt64 {
-    if let last = derived.service.withLock({ $0 }), last.text.hasSameBytes(as: text) {
-      return last.tag
-    }
-    let fields = FieldWriter.fields { $0.text(text) }
-    let tag = try Derivation.tag(open.bytes, "pk3/service", fields)
-      .bytes.littleEndian(at: 0, as: UInt64.self)
-    derived.service.withLock { $0 = (text, tag) }
-    return tag
-  }
-
-  /// Returns the proof of a tier, a mac of a digest; `nil` if the tier's key is not at hand.
-  package func proof(_ tier: Tier, of digest: Data) throws(KeychainError) -> Data? {
-    guard let key = key(tier) else { return nil }
-    return try Derivation.tag(key.bytes, "pk3/proof", Array(digest))
-  }
-
-  /// Whether a mac is the proof of a tier, whose key is at hand.
-  package func hasProved(
-    _ tier: Tier, _ digest: Data, by mac: Data?
-  ) throws(KeychainError) -> Bool {
-    guard let mac, let expected = try proof(tier, of: digest) else { return false }
-    return ConstantTime.equal(mac.bytes, expected.bytes)
-  }
-
-  /// Returns the key of a class, bound to the device if the class is; `nil` without the tier's key.
-  func classKey(
-    _ accessibility: Accessibility, device: VaultDevice?
-  ) throws(KeychainError) -> SharedSecret? {
-    guard let tierKey = key(Tier(accessibility.unlockRequirement)) else { return nil }
-    let device = accessibility.isThisDeviceOnly ? device : nil
-    guard accessibility.isThisDeviceOnly == (device != nil) else {
-      throw KeychainError(
-        .internalFailure, "a device-bound class key was asked for without a device")
-    }
-    return try derived.key(.accessibility(accessibility, device: device?.id)) {
-      () throws(KeychainError) in
-      let key = try Derivation.key(tierKey.bytes, "pk3/class", [accessibility.rawValue])
-      guard let device else { return key }
-      return try translated(secrets: Self.bind(key, to: device.secret.bytes))
-    }
-  }
-
-  private static func bind(
-    _ classKey: borrowing SecretBytes, to device: borrowing SecretBytes
-  ) throws(SecretsError) -> SecretBytes {
-    // Guarded, because the fields contain the device secret.
-    var fields = try SecretBuffer(capacity: 64)
-    let count = UInt32(device.count)
-    try unsafe fields.append(FieldWriter.fields { $0.integer(count) }.span.bytes)
-    try device.withBytes { bytes throws(SecretsError) in try fields.append(bytes) }
-    return try fields.withBytes { fields throws(SecretsError) in
-      try KeyDerivation.key(from: classKey, label: "pk3/class.device", fields: fields)
-    }
-  }
-}
-
-/// A tier key as it is stored in the kernel's keyring, for later commands.
+/// A tier key as the kernel's keyring stores it, for later commands.
 package struct CachedKey: ~Copyable {
   package static let count = 8 + HeadIdentity.bindingCount + 32
 
-  /// The time until which the key is valid, in nanoseconds since boot.
+  /// The end of the key's validity, in nanoseconds since boot.
   package let limit: UInt64
 
   /// The binding of the vault when the key was cached.
@@ -303,7 +73,7 @@ package struct CachedKey: ~Copyable {
 
   private let payload: SecretBytes
 
-  /// Creates a key from a payload; `nil` if the length is wrong.
+  /// Reads a key from a payload; `nil` if the length is wrong.
   package init?(payload: consuming SecretBytes) {
     guard payload.count == Self.count else { return nil }
     (limit, binding) = payload.withBytes {
@@ -312,25 +82,23 @@ package struct CachedKey: ~Copyable {
     self.payload = payload
   }
 
-  /// Whether the key stays valid until its limit, used or not.
+  /// Whether use does not extend the key's validity.
   package var isFixed: Bool { limit & 1 == 1 }
 
-  /// Returns the key itself.
-  package borrowing func key() throws(SecretsError) -> SecretBytes {
+  package borrowing func key() throws(KeychainError) -> SecretBytes {
     try payload.copy(of: 40..<Self.count)
   }
 
-  /// Returns the bytes to store for a key.
   package static func payload(
     limit: UInt64, binding: Data, key: borrowing SecretBytes
-  ) throws(SecretsError) -> SecretBytes {
+  ) throws(KeychainError) -> SecretBytes {
     let fields = FieldWriter.fields {
       $0.integer(limit)
       $0.append(binding)
     }
     var payload = try SecretBuffer(capacity: count)
     try unsafe payload.append(fields.span.bytes)
-    try key.withBytes { bytes throws(SecretsError) in try payload.append(bytes) }
+    try payload.append(key)
     return try payload.finish()
   }
 
@@ -339,7 +107,7 @@ package struct CachedKey: ~Copyable {
     "prefs:\(vault.bytes.hexadecimal):\(tier.rawValue)"
   }
 
-  /// Returns the name of the key that holds the id of the vault that was unlocked at a place, which has
-  /// the name of the place's seen record.
+  /// Returns the name of the key that holds the id of the vault unlocked at a place; `place` is the
+  /// name of its seen record.
   package static func name(ofVaultAt place: String) -> String { "prefs:\(place):at" }
 }

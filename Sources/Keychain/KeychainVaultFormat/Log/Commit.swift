@@ -2,9 +2,9 @@ package import FoundationEssentials
 package import KeychainCredentials
 internal import KeychainSecrets
 
-/// A change of a vault, with its place in the history and what proves it.
+/// A change of a vault, with its place in the history and its proofs.
 package struct Commit: Sendable {
-  /// What the first commit of a log names: everything before the log.
+  /// Everything before the log, as the first commit of a log names it.
   package struct Base: Hashable, Sendable {
     /// The serial of the list of members.
     package let serial: UInt64
@@ -18,7 +18,6 @@ package struct Commit: Sendable {
     }
   }
 
-  /// What a commit changes.
   package struct Changes: Sendable {
     package let boxesHash: Data
 
@@ -50,12 +49,12 @@ package struct Commit: Sendable {
     }
   }
 
-  /// What proves a commit, beside its body.
+  /// The proofs of a commit, which are stored next to its body.
   package struct Proofs: Hashable, Sendable {
-    /// For each tier a mac of the digest; `nil` where the key was missing.
+    /// For each tier, a mac of the digest; `nil` if the writer did not have the key.
     package let macs: [Data?]
 
-    /// The signature of the administration key, on the base that brought a list.
+    /// The signature of the administration key, on a base with a new list.
     package let list: Data?
 
     /// The signature of the writer, in a shared vault.
@@ -64,14 +63,14 @@ package struct Commit: Sendable {
     static let maximumCount = 3 * (1 + 32) + 2 * (1 + Signature.count)
   }
 
-  /// The maximum number of bytes of a body; what is larger is written as a new base.
+  /// The maximum number of bytes of a body; a larger change is written as a new base.
   package static let maximumBodyCount = 1 << 20
 
   /// The number, which rises by one with each commit.
   package let n: UInt64
   package let previous: Data
 
-  /// The writer's clock in microseconds since 1970, advisory.
+  /// The writer's clock in microseconds since 1970, for information only.
   package let time: Int64
 
   /// The number of the writer's slot in a shared vault; 0 in a local one.
@@ -82,7 +81,7 @@ package struct Commit: Sendable {
   /// `h_n`.
   package let bodyHash: Data
 
-  /// `d_n`: names this commit and all before it.
+  /// `d_n`: identifies this commit and all before it.
   package let digest: Data
 
   package var base: Base? { if case .base(let base) = content { base } else { nil } }
@@ -94,11 +93,9 @@ package struct Commit: Sendable {
     try Derivation.hash("pk3/first", FieldWriter.fields { $0.byteString(id.bytes) })
   }
 
-  /// Returns the witness of a state, which people compare: 32 characters.
+  /// Returns the witness of a state for people to compare: 32 characters.
   package static func witness(_ digest: Data) throws(KeychainError) -> String {
-    let text = try translating { () throws(SecretsError) in
-      try Text32.text(SecretBytes(copying: digest.prefix(20).bytes), sumCount: 0)
-    }
+    let text = try Text32.text(SecretBytes(copying: digest.prefix(20).bytes), sumCount: 0)
     return text.withBytes { $0.text ?? "" }.uppercased()
   }
 
@@ -114,8 +111,8 @@ package struct Commit: Sendable {
   static let listLabel = "pk3/base"
   static let writerLabel = "pk3/commit"
 
-  /// Whether the commit has the kinds of proofs that one of its number and kind has in a vault with a
-  /// list of members, and no others; whether they are right, others say.
+  /// Whether the commit has exactly the kinds of proofs that the vault's list of members requires
+  /// for its number and kind; this does not check the proofs.
   package func hasExpectedProofs(in list: MemberList) -> Bool {
     guard (proofs.list != nil) == (base != nil && n == list.first) else { return false }
     switch list.vaultKind {
@@ -125,7 +122,7 @@ package struct Commit: Sendable {
     }
   }
 
-  /// Whether a member that may write signed the commit, in a shared vault.
+  /// Whether a member who may write signed the commit of a shared vault.
   package func isSigned(in list: MemberList) -> Bool {
     guard let signature = proofs.writer, let member = list.member(writer), member.writes else {
       return false
@@ -134,7 +131,7 @@ package struct Commit: Sendable {
       signature, of: Array(digest), label: Self.writerLabel, publicKey: member.signingKey)
   }
 
-  /// Whether the administration key signed the commit, as it must the base that brings a list.
+  /// Whether the administration key signed the commit, as a base with a new list needs.
   package func isSignedByAdministration(_ key: Data) -> Bool {
     guard let signature = proofs.list else { return false }
     return Signing.isRight(signature, of: Array(digest), label: Self.listLabel, publicKey: key)
@@ -142,8 +139,10 @@ package struct Commit: Sendable {
 }
 
 extension Commit {
-  /// Makes a commit, which `signer` proves in a shared vault, and macs under the keys at hand, of which a
-  /// base needs all, in a local one; `administration` signs the base that brings a list.
+  /// Creates a commit.
+  ///
+  /// `signer` proves it in a shared vault; in a local one, macs under the available keys do, of
+  /// which a base needs all. `administration` signs a base with a new list.
   package static func seal(
     n: UInt64, previous: Data, time: Int64, writer: UInt32, content: Content, keys: TierKeys,
     signer: CommitSigner?, administration: AdministrationKey?
@@ -178,8 +177,9 @@ extension Commit {
     return (commit, box)
   }
 
-  /// Opens the box of a frame, whose digest and proofs are for the caller to compare; `nil` if it does
-  /// not open, breaks the format, or is of another number.
+  /// Opens the box of a frame; `nil` if it does not open, breaks the format, or has another number.
+  ///
+  /// The caller checks the digest and the proofs.
   package static func open(
     _ box: Data, n: UInt64, keys: TierKeys
   ) throws(KeychainError) -> Commit? {
@@ -217,7 +217,7 @@ extension Commit {
     }
   }
 
-  /// Reads the padded plaintext of a box; `nil` if it breaks the format or is of another number.
+  /// Reads the padded plaintext of a box; `nil` if it breaks the format or has another number.
   static func read(_ padded: RawSpan, n: UInt64) throws(KeychainError) -> Commit? {
     guard let range = Padding.range(in: padded) else { return nil }
     do {
@@ -293,7 +293,7 @@ package struct FrameHeader: Hashable, Sendable {
     self.boxesCount = boxesCount
   }
 
-  /// Reads the header at an offset; `nil` if there is none with one of the numbers.
+  /// Reads the header at an offset; `nil` if there is no header with one of the numbers.
   package init?(
     _ bytes: RawSpan, at offset: Int, epoch: UInt64, open: SharedSecret,
     numbers: ClosedRange<UInt64>
@@ -301,7 +301,7 @@ package struct FrameHeader: Hashable, Sendable {
     guard offset >= 0, bytes.byteCount >= Self.count, offset <= bytes.byteCount - Self.count else {
       return nil
     }
-    // So most offsets of other bytes cost next to nothing: no mac is computed.
+    // First, so that most other offsets cost almost nothing: no mac is computed.
     self.init(unproved: bytes, at: offset, numbers)
     guard let mac = try? mac(epoch: epoch, open: open),
       ConstantTime.equal(
@@ -310,7 +310,7 @@ package struct FrameHeader: Hashable, Sendable {
     else { return nil }
   }
 
-  /// Returns the first offset whose number and lengths, without the mac, can be those of a header.
+  /// Returns the first offset whose number and lengths a header may have; the mac is not checked.
   package static func firstOffset(in bytes: RawSpan, _ numbers: ClosedRange<UInt64>) -> Int? {
     (0..<max(0, bytes.byteCount - count + 1)).first {
       Self(unproved: bytes, at: $0, numbers) != nil
@@ -329,7 +329,7 @@ package struct FrameHeader: Hashable, Sendable {
     else { return nil }
   }
 
-  /// The number of bytes of header and commit's box.
+  /// The number of bytes of the header and the commit's box.
   package var frameCount: Int { Self.count + boxCount }
 
   /// The number of bytes of the frame with the boxes of secrets.

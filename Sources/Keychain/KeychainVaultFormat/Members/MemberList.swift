@@ -1,17 +1,16 @@
 package import FoundationEssentials
-package import KeychainCredentials
 package import KeychainSecrets
 
-/// Whether one reader has a vault to himself, or members share it.
+/// Whether a vault has one user, or members who share it.
 @nonexhaustive public enum VaultKind: UInt8, Hashable, Sendable, CaseIterable {
-  /// A vault of one user. Whoever has the key of a tier can change its items.
+  /// A vault of one user. Everybody with the key of a tier can change its items.
   case local = 0
 
-  /// A vault of several members, whose changes are signed by their writers.
+  /// A vault of several members, who sign their changes.
   case shared = 1
 }
 
-/// The list of everything that opens a vault, which the administration key signs.
+/// The list of everything that opens a vault, signed by the administration key.
 package struct MemberList: Hashable, Sendable {
   package let id: VaultID
   package private(set) var epoch: UInt64
@@ -20,10 +19,10 @@ package struct MemberList: Hashable, Sendable {
   /// The hash of the box of the administration key.
   private(set) var administrationHash: Data
 
-  /// Counts the lists, through all epochs.
+  /// The number of this list, counted through all epochs.
   package private(set) var serial: UInt64
 
-  /// The serial of the newest list that was made to accept a restored file; 0 if there was none.
+  /// The serial of the newest list that accepted a restored file; 0 if there was none.
   package private(set) var accepted: UInt64
 
   /// The number of the base that brought this list.
@@ -47,36 +46,39 @@ package struct MemberList: Hashable, Sendable {
   package static let maximumPassphraseCount = 8
   package static let greatestSerial: UInt64 = 1 << 48
 
-  /// More commits than any vault has, so that numbers can be added without overflow.
+  /// More commits than any vault has, so that adding numbers cannot overflow.
   package static let greatestFirst: UInt64 = 1 << 62
 
-  /// How far commits under a list are numbered above its first one.
+  /// How far the numbers of commits under a list go above its first one.
   private static let numbersCount: UInt64 = 1 << 40
   static let greatestNumber = greatestFirst + numbersCount
 
-  /// How far a number that was seen can be above the file's.
+  /// The maximum by which a number that was seen may exceed the file's.
   ///
-  /// A list of a removed administrator, who could choose it, must not use up the numbers of the vault.
+  /// A removed administrator can choose the numbers of a list, and must not use up those of the
+  /// vault.
   private static let greatestStep: UInt64 = 1 << 20
 
-  /// Returns the serial or epoch that follows the one of a file and the one that was seen.
+  /// Returns the serial or epoch after both the file's, which is not the greatest, and the seen
+  /// one.
   ///
-  /// One that is too far above the file's doesn't count. The file's is not the greatest.
+  /// A seen one that is too far above the file's is ignored.
   package static func number(after file: UInt64, seen: UInt64, greatest: UInt64) -> UInt64 {
     let isNear = seen > file && seen - file <= greatestStep && seen < greatest
     return (isNear ? seen : file) + 1
   }
 
-  /// Returns the list that follows this one, with the base `first` after the digest `before`; `seen` is
-  /// the serial that was seen where it accepts a restored file.
+  /// Returns the list after this one, with the base `first` after the digest `before`.
   ///
-  /// Damaged if a number of this list is the greatest one.
+  /// To accept a restored file, `seen` is the serial that was seen.
+  ///
+  /// This list is damaged if one of its numbers is the greatest one.
   package func next(
     first: UInt64, before: Data, accepting seen: UInt64? = nil
   ) throws(KeychainError) -> MemberList {
     guard serial < Self.greatestSerial, first <= Self.greatestFirst else {
       throw KeychainError(
-        .damaged, "the vault counts more changes of what opens it than it can",
+        .damaged, "the vault has had the maximum number of changes of what opens it",
         recovery: .restoreBackup)
     }
     var next = self
@@ -99,7 +101,7 @@ package struct MemberList: Hashable, Sendable {
     return new
   }
 
-  /// The numbers that commits under this list may have.
+  /// The numbers allowed for commits under this list.
   package var numbers: ClosedRange<UInt64> {
     let first = min(first, Self.greatestFirst)
     return first...(first + Self.numbersCount)
@@ -107,7 +109,7 @@ package struct MemberList: Hashable, Sendable {
 
   package func member(_ number: UInt32) -> Member? { members.first { $0.number == number } }
 
-  /// A slot of a kind or grant that this release does not know, so that it can't carry it.
+  /// A slot whose kind or grant is unknown to this release, so that it can't be kept.
   package var unknown: Member? { members.first { $0.kind == nil || $0.grant == nil } }
 
   package var hasPassphrase: Bool { members.contains { $0.kind == .passphrase } }
@@ -144,7 +146,7 @@ package struct MemberList: Hashable, Sendable {
 }
 
 extension MemberList {
-  /// The first list of a vault, before ``of(_:_:administrationBox:successions:)`` gives it slots.
+  /// Creates the first list of a vault; ``of(_:_:administrationBox:successions:)`` adds the slots.
   package init(first head: HeadIdentity, _ kind: VaultKind, before: Data) {
     self.init(
       id: head.id, epoch: head.epoch, administration: head.administration,
@@ -152,7 +154,7 @@ extension MemberList {
       vaultKind: kind, successions: Data(), members: [])
   }
 
-  /// Reads a list; `nil` if it breaks the format or names what no writer makes.
+  /// Reads a list; `nil` if it breaks the format, or has contents that no writer makes.
   init?(_ bytes: RawSpan) {
     guard let list = try? Self.read(bytes), list.isPossible else { return nil }
     self = list
@@ -180,7 +182,7 @@ extension MemberList {
     return list
   }
 
-  /// Whether the numbers and combinations are those that the format allows.
+  /// Whether the format allows the numbers and combinations.
   var isPossible: Bool {
     1...HeadIdentity.greatestEpoch ~= epoch && 1...Self.greatestSerial ~= serial
       && accepted <= serial && 1...Self.greatestFirst ~= first && members.count <= Self.maximumCount
@@ -193,7 +195,7 @@ extension MemberList {
 
   private func isPossible(_ member: Member) -> Bool {
     guard member.name.utf8.count <= Member.maximumNameCount else { return false }
-    // What an unknown kind or grant needs is not known either.
+    // The rules for unknown kinds and grants are unknown, too.
     guard let kind = member.kind, let grant = member.grant else { return true }
     return SealedBox.isPublicKey(Array(member.boxKey))
       && (kind.signs
@@ -209,7 +211,7 @@ extension MemberList {
     }
   }
 
-  /// Signs and seals the list, for the head.
+  /// Signs and seals the list for the head.
   package func sealed(by key: AdministrationKey, _ keys: TierKeys) throws(KeychainError) -> Data {
     guard isPossible, administration == key.publicKey else {
       throw KeychainError(.internalFailure, "a list of members was made that no reader accepts")
@@ -218,7 +220,8 @@ extension MemberList {
     return try Sealing.seal(fields: fields + signature, with: keys.boxKey(Self.label).bytes)
   }
 
-  /// Returns the entry of a slot that was opened; fails if it isn't listed with the keys that opened it.
+  /// Returns the entry of an opened slot; fails unless the list has it with the keys that opened
+  /// it.
   package func requireListed(
     _ slot: SlotRow, openedBy keys: SlotKeys
   ) throws(KeychainError) -> Member {
@@ -231,7 +234,7 @@ extension MemberList {
 }
 
 extension SlotKind {
-  /// Whether a slot of this kind may have a grant in a vault of a kind.
+  /// Whether a slot of this kind may have a grant in a kind of vault.
   func mayHave(_ grant: SlotGrant, in kind: VaultKind) -> Bool {
     switch (kind, self, grant) {
     case (.local, _, .administers), (.local, .device, .openTier),
@@ -261,15 +264,16 @@ package struct AdministrationKey: Sendable {
   package let publicKey: Data
 
   init(seed: consuming SecretBytes) throws(KeychainError) {
-    publicKey = try translated(secrets: Data(Signature.publicKey(of: seed)))
+    publicKey = try Data(Signature.publicKey(of: seed))
     self.seed = SharedSecret(seed)
   }
 
   package static func random() throws(KeychainError) -> AdministrationKey {
-    try AdministrationKey(seed: translated(secrets: SecretBytes.random(count: Signature.seedCount)))
+    try AdministrationKey(seed: SecretBytes.random(count: Signature.seedCount))
   }
 
-  /// Opens the box of the seed with the root key; fails if it is damaged or not the key `expected`.
+  /// Opens the box of the seed with the root key; fails if it is damaged or is not of the key
+  /// `expected`.
   package init(box: Data, root: borrowing SecretBytes, expected: Data) throws(KeychainError) {
     let key = try Derivation.key(root, "pk3/admin")
     guard let seed = try Sealing.open(box, with: key), seed.count == Signature.seedCount else {
@@ -291,8 +295,8 @@ package struct AdministrationKey: Sendable {
   }
 }
 
-/// A change of the administration key, signed by the recovery code that opened the vault: an
-/// administrator who left knows the old key.
+/// A change of the administration key, because an administrator who left knows the old key; it is
+/// signed by the recovery code that opened the vault.
 package struct Succession: Hashable, Sendable {
   /// The epoch of the new key.
   package let epoch: UInt64
@@ -302,7 +306,6 @@ package struct Succession: Hashable, Sendable {
   /// The hash of the last list under the old key.
   package let lastList: Data
 
-  /// The signing key of the recovery code that signed.
   package let recoveryKey: Data
 
   private let id: VaultID
@@ -311,7 +314,7 @@ package struct Succession: Hashable, Sendable {
   private static let label = "pk3/succession"
   private static let bodyCount = VaultID.count + 8 + 4 * 32
 
-  /// Makes a succession, which the recovery code signs.
+  /// Creates a succession, signed by the recovery code.
   package init(
     id: VaultID, epoch: UInt64, oldKey: Data, newKey: Data, lastList: Data, recovery: CommitSigner
   ) throws(KeychainError) {
@@ -351,22 +354,22 @@ package struct Succession: Hashable, Sendable {
     }
   }
 
-  /// The record, as the head has it.
+  /// The record as the head contains it.
   package var encoded: Data { Data(copying: body) + signature }
 
-  /// Whether it is signed by the recovery code with this signing key, which is trusted; never if none is.
+  /// Whether the trusted recovery code, by its signing key, signed it; `false` if no code is
+  /// trusted.
   package func isFollowed(trustingRecovery recovery: Data?) -> Bool {
     recovery == recoveryKey
       && Signing.isRight(signature, of: body, label: Self.label, publicKey: recoveryKey)
   }
 
-  /// Returns the hash of all records, which the list of members names.
   package static func hash(of records: [Data]) throws(KeychainError) -> Data {
     try Derivation.hash(
       "pk3/successions", FieldWriter.fields { for record in records { $0.byteString(record) } })
   }
 
-  /// Whether successions that are followed lead from a trusted administration key to the head's.
+  /// Whether valid successions lead from a trusted administration key to the head's.
   package static func lead(
     from isTrusted: (Data) -> Bool, in records: [Data], to head: HeadIdentity,
     trustingRecovery recovery: Data?

@@ -1,9 +1,8 @@
 package import FoundationEssentials
-internal import KeychainCredentials
 package import KeychainSecrets
 internal import PrephirencesSystem
 
-/// Reads fields in the notation of the vault format, from bytes that each call receives again, because a
+/// Reads fields in the notation of the vault format; each call receives the bytes again, because a
 /// span cannot be stored.
 package struct FieldReader {
   /// The bytes break the format.
@@ -11,7 +10,7 @@ package struct FieldReader {
 
   private var offset = 0
 
-  /// The number of bytes that the remaining texts may have together.
+  /// The number of bytes left for the remaining texts together.
   private var textLimit: Int
 
   package init(textLimit: Int = .max) { self.textLimit = textLimit }
@@ -23,14 +22,14 @@ package struct FieldReader {
     return bytes.littleEndian(at: range.lowerBound, as: type)
   }
 
-  /// Returns where the next `count` bytes lie, which have no length before them.
+  /// Returns the range of the next `count` bytes, which have no length before them.
   mutating func fixed(_ bytes: RawSpan, _ count: Int) throws(Malformed) -> Range<Int> {
     guard count >= 0, bytes.byteCount - offset >= count else { throw Malformed() }
     defer { offset += count }
     return offset..<(offset + count)
   }
 
-  /// Reads `count` bytes that have no length before them.
+  /// Reads `count` bytes without a length before them.
   mutating func data(_ bytes: RawSpan, count: Int) throws(Malformed) -> Data {
     Data(copying: bytes.extracting(try fixed(bytes, count)))
   }
@@ -46,7 +45,7 @@ package struct FieldReader {
     return text
   }
 
-  /// Reads a value with a number of one byte, which must be known.
+  /// Reads a value with a known number of one byte.
   mutating func value<Value: RawRepresentable<UInt8>>(_ bytes: RawSpan) throws(Malformed) -> Value {
     guard let value = Value(rawValue: try integer(bytes)) else { throw Malformed() }
     return value
@@ -71,13 +70,13 @@ package struct FieldReader {
     guard offset == bytes.byteCount else { throw Malformed() }
   }
 
-  /// Reads a number of elements, each by `read`, which have at least `size` bytes each.
+  /// Reads a list of elements by `read`; each has at least `size` bytes.
   mutating func list<Value>(
     _ bytes: RawSpan, ofSize size: Int,
     _ read: (inout Self, RawSpan) throws(Malformed) -> Value
   ) throws(Malformed) -> [Value] {
     let count = Int(try integer(bytes, as: UInt32.self))
-    // So memory can be reserved for them.
+    // Checked first, so that memory can be reserved.
     guard count <= (bytes.byteCount - offset) / size else { throw Malformed() }
     var list: [Value] = []
     list.reserveCapacity(count)
@@ -85,7 +84,7 @@ package struct FieldReader {
     return list
   }
 
-  /// Returns where the next byte string lies.
+  /// Returns the range of the next byte string.
   mutating func range(_ bytes: RawSpan) throws(Malformed) -> Range<Int> {
     try fixed(bytes, Int(try integer(bytes, as: UInt32.self)))
   }
@@ -115,7 +114,7 @@ package struct FieldWriter {
   package mutating func append(_ value: Data) { append(value.bytes) }
 
   private mutating func append(_ value: RawSpan) {
-    // Not through `Data`'s iterator, which costs several times as much.
+    // `Data`'s iterator would take several times as long.
     unsafe value.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
   }
 
@@ -135,10 +134,9 @@ package struct FieldWriter {
     if let value { write(&self, value) }
   }
 
-  /// Returns the bytes that `write` writes.
   package static func fields(capacity: Int = 192, _ write: (inout Self) -> Void) -> [UInt8] {
     var writer = Self()
-    // As most fields need, so that they are seldom moved.
+    // The size of most fields, so that they are seldom moved.
     writer.bytes.reserveCapacity(capacity)
     write(&writer)
     return writer.bytes
@@ -162,10 +160,9 @@ extension Data {
   }
 
   static func random(count: Int) throws(KeychainError) -> Data {
-    try translated(secrets: SecretBytes.random(count: count).withBytes { Data(copying: $0) })
+    try SecretBytes.random(count: count).withBytes { Data(copying: $0) }
   }
 
-  /// The bytes in lower-case hexadecimal digits.
   package var hexadecimal: String { [UInt8](self).hexadecimal }
 }
 
@@ -176,7 +173,7 @@ package enum Text32 {
     /// It does not have the prefix of such a key.
     case prefix
 
-    /// It has a character that no key has.
+    /// It has a character that keys do not have.
     case character
 
     /// It has fewer or more characters than such a key.
@@ -185,10 +182,10 @@ package enum Text32 {
     /// Its checksum is wrong.
     case mistyped
 
-    case memory(SecretsError)
+    case memory(KeychainError)
   }
 
-  /// How the characters are laid out.
+  /// The layout of the characters.
   package enum Style {
     /// Capitals in groups of four, with hyphens between them.
     case grouped
@@ -200,11 +197,11 @@ package enum Text32 {
   private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
   private static let hyphen = UInt8(ascii: "-")
 
-  /// Returns a key, and `sumCount` bytes of its hash, after a prefix; their bits must be a multiple of
-  /// five.
+  /// Returns a key, and `sumCount` bytes of its hash, after a prefix; their bits must be a multiple
+  /// of five.
   package static func text(
     _ key: borrowing SecretBytes, prefix: String = "", sumCount: Int, _ style: Style = .plain
-  ) throws(SecretsError) -> SecretBytes {
+  ) throws(KeychainError) -> SecretBytes {
     var buffer = try SecretBuffer()
     try buffer.append(prefix)
     var bits = Bits()
@@ -226,7 +223,8 @@ package enum Text32 {
     return try buffer.finish()
   }
 
-  /// Reads a key of `count` bytes with `sumCount` bytes of its hash, after a prefix in small letters.
+  /// Reads a key of `count` bytes with `sumCount` bytes of its hash, after a prefix in small
+  /// letters.
   package static func key(
     _ text: RawSpan, after prefix: String = "", count: Int, sumCount: Int
   ) throws(Fault) -> SecretBytes {
@@ -236,7 +234,7 @@ package enum Text32 {
     let expected = (count + sumCount) * 8 / 5
     guard let found = number(of: text) else { throw .character }
     guard found == expected else { throw .length(found: found, expected: expected) }
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       let bytes = try bytes(of: text)
       let key = try bytes.copy(of: 0..<count)
       let sum = try Blake2b.key(hashing: key, count: 16).copy(of: 0..<sumCount)
@@ -245,7 +243,7 @@ package enum Text32 {
     throw .mistyped
   }
 
-  /// Returns the number of characters, or `nil` if one of them belongs to no key.
+  /// Returns the number of characters; `nil` if a character is invalid.
   private static func number(of text: RawSpan) -> Int? {
     var found = 0
     for index in 0..<text.byteCount where !isIgnored(text.byte(at: index)) {
@@ -255,7 +253,7 @@ package enum Text32 {
     return found
   }
 
-  private static func bytes(of text: RawSpan) throws(SecretsError) -> SecretBytes {
+  private static func bytes(of text: RawSpan) throws(KeychainError) -> SecretBytes {
     var buffer = try SecretBuffer()
     var bits = Bits()
     for index in 0..<text.byteCount {
@@ -279,7 +277,7 @@ package enum Text32 {
   }
 }
 
-/// Converts bits from groups of one size to groups of another, the first bits first.
+/// Converts bits from groups of one size to groups of another, first bits first.
 private struct Bits {
   private var value: UInt32 = 0
   private var count: UInt32 = 0
@@ -297,7 +295,7 @@ private struct Bits {
   }
 }
 
-/// Reads text as bytes, for text that must not become a string.
+/// Reads text as bytes if it must not become a string.
 enum TextBytes {
   static func isWhiteSpace(_ byte: UInt8) -> Bool { 9...13 ~= byte || byte == 32 }
 

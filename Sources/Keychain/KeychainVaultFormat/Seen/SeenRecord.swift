@@ -1,8 +1,7 @@
 package import FoundationEssentials
-package import KeychainCredentials
-internal import KeychainSecrets
+package import KeychainSecrets
 
-/// The newest commit of a vault that was seen with the proof of a tier.
+/// The newest commit of a vault that was seen and proven by a tier.
 package struct SeenCommit: Hashable, Sendable {
   /// The serial of the list of members at that time.
   package let serial: UInt64
@@ -18,15 +17,15 @@ package struct SeenCommit: Hashable, Sendable {
   fileprivate static let none = SeenCommit(serial: 0, n: 0, digest: Data(repeating: 0, count: 32))
 }
 
-/// What this user has seen of a vault, and who administered it.
+/// What this user has seen of a vault and its administrators.
 package struct SeenRecord: Hashable, Sendable {
   package let id: VaultID
   package var administration: Data
 
-  /// The administration key to which it changes; `nil` except during the change.
+  /// The administration key that follows; `nil` except during the change.
   package var nextAdministration: Data?
 
-  /// The signing key of the recovery code that is trusted when a succession is followed.
+  /// The signing key of the recovery code that may sign a succession.
   package var recoveryKey: Data?
   package var epoch: UInt64
 
@@ -34,7 +33,7 @@ package struct SeenRecord: Hashable, Sendable {
   package var serial: UInt64
   package var listHash: Data
 
-  /// For each tier the newest commit that was proved under it; `nil` while there was none.
+  /// For each tier, the newest commit that it proved; `nil` if none did.
   package var proved: [SeenCommit?] = [nil, nil, nil]
 
   package static let count = contentCount + sumCount
@@ -62,11 +61,11 @@ package struct SeenRecord: Hashable, Sendable {
 
   /// Returns the name of a vault's record, from the vault's real path.
   package static func name(of vaultPath: String) throws(KeychainError) -> String {
-    // Of an array, since `Data` searches the conformances of any other sequence.
+    // An array, because `Data` searches the conformances of other sequences.
     try Derivation.hash(Data(Array(vaultPath.utf8)), count: 16).hexadecimal
   }
 
-  /// Whether the numbers are those that lists and commits can have.
+  /// Whether lists and commits can have the numbers.
   private var isPossible: Bool {
     1...HeadIdentity.greatestEpoch ~= epoch && 1...MemberList.greatestSerial ~= serial
       && proved.compactMap(\.self).allSatisfy {
@@ -74,7 +73,7 @@ package struct SeenRecord: Hashable, Sendable {
       }
   }
 
-  /// Whether an administration key is the one that was seen, or the one that it changes to.
+  /// Whether an administration key is the seen one, or the one that follows.
   package func trusts(_ administration: Data) -> Bool {
     administration == self.administration || administration == nextAdministration
   }

@@ -1,8 +1,9 @@
 package import FoundationEssentials
 package import KeychainCredentials
-public import KeychainSecrets
+package import KeychainSecrets
 
-/// A slot of the head, of a known kind and grant; it opens something only if the signed list has it.
+/// A slot of the head, of a known kind and grant; it opens something only if the signed list has
+/// it.
 package struct SlotRow: Hashable, Sendable {
   package let number: UInt32
   package let kind: SlotKind
@@ -10,14 +11,14 @@ package struct SlotRow: Hashable, Sendable {
   package var parameters = Data()
   package let salt: Data
 
-  /// The administration key when the slot's secret was last presented in a change of members.
+  /// The administration key when a change of members last needed the slot's secret.
   package var made: Data
   var commitment = Data()
   var box = Data()
 }
 
 extension SlotRow {
-  /// Reads a slot; `nil` if its kind or grant is not known, or a field breaks the format.
+  /// Reads a slot; `nil` if its kind or grant is unknown, or a field breaks the format.
   package init?(encoded: Data) {
     guard let slot = try? Self.read(encoded.bytes), slot.isWellFormed else { return nil }
     self = slot
@@ -34,7 +35,7 @@ extension SlotRow {
     return slot
   }
 
-  /// The slot as the head has it.
+  /// The slot as the head contains it.
   package var fields: [UInt8] {
     FieldWriter.fields(capacity: 384) {
       $0.integer(number)
@@ -46,7 +47,7 @@ extension SlotRow {
     }
   }
 
-  /// The hash by which the list of members knows the slot.
+  /// The hash of the slot in the list of members.
   package func hash() throws(KeychainError) -> Data { try Derivation.hash("pk3/slot", fields) }
 
   private var isWellFormed: Bool {
@@ -55,7 +56,7 @@ extension SlotRow {
       && box.count == grant.keyCount + HeadIdentity.bindingCount + SealedBox.overhead
   }
 
-  /// Returns the public description of the slot, which is about to get a new grant.
+  /// Returns the public description of the slot for a new grant.
   package func described(
     isThisDevice: Bool?, member: Member?, grant newGrant: SlotGrant? = nil
   ) -> VaultSlot {
@@ -66,10 +67,10 @@ extension SlotRow {
       recipient: member?.recipient, name: member?.name ?? "")
   }
 
-  /// Returns the keys that an input key gives to the slot.
+  /// Returns the keys that a slot derives from an input key.
   func keys(_ inputKey: borrowing SecretBytes, in vault: VaultID) throws(KeychainError) -> SlotKeys
   {
-    // Only what never changes, so that a recovery code keeps its signing key.
+    // Only constant fields, so that a recovery code keeps its signing key.
     let signing = FieldWriter.fields {
       $0.byteString(vault.bytes)
       $0.integer(number)
@@ -80,12 +81,12 @@ extension SlotRow {
       signingSeed: try Derivation.key(inputKey, "pk3/slot.sign", signing))
   }
 
-  /// Returns what shows that a key is the one of this slot.
+  /// Returns the commitment that shows whether a key belongs to this slot.
   func commitment(to key: borrowing SecretBytes, in vault: VaultID) throws(KeychainError) -> Data {
     try Derivation.tag(key, "pk3/slot.commit", fields(in: vault))
   }
 
-  /// The fields to which the slot's commitment, and the key that opens its box, are bound.
+  /// The fields to which the slot's commitment and the key of its box are bound.
   func fields(in vault: VaultID) -> [UInt8] {
     FieldWriter.fields {
       $0.byteString(vault.bytes)
@@ -99,7 +100,7 @@ extension SlotRow {
 }
 
 extension PasswordHash.Parameters {
-  /// Whether a slot may have this cost: a file must not decide how long its reader works.
+  /// Whether a slot may have this cost: a file must not decide how long a reader works.
   package var isSlotCost: Bool { self == .moderate || self == .interactive }
 
   package var encoded: Data {
@@ -119,32 +120,32 @@ extension PasswordHash.Parameters {
   }
 }
 
-/// A slot as the list of members has it.
+/// A slot as the list of members contains it.
 package struct Member: Hashable, Sendable {
   package let number: UInt32
 
-  /// The kind; `nil` if this release does not know it.
+  /// The kind; `nil` if it is unknown to this release.
   package var kind: SlotKind? { SlotKind(rawValue: kindNumber) }
 
-  /// What the slot grants; `nil` if this release does not know it.
+  /// The grant; `nil` if it is unknown to this release.
   package var grant: SlotGrant? { SlotGrant(rawValue: grantNumber) }
 
   package let kindNumber: UInt8
   package let grantNumber: UInt8
   package let slotHash: Data
 
-  /// The public key to which new keys are sealed.
+  /// The public key for sealing new keys.
   package let boxKey: Data
 
   /// The public key that checks the slot's signatures; empty for slots that sign nothing.
   package let signingKey: Data
 
-  /// What people call the slot; often empty.
+  /// The name that people gave the slot; often empty.
   package let name: String
 
   package static let maximumNameCount = 256
 
-  /// What every slot begins with, whatever its kind.
+  /// The fields that slots of all kinds have first.
   var start: Data {
     let fields = FieldWriter.fields(capacity: Self.startCount) {
       $0.integer(number)
@@ -161,7 +162,7 @@ package struct Member: Hashable, Sendable {
     kind == .recipient ? VaultRecipient(boxKey: boxKey, signingKey: signingKey) : nil
   }
 
-  /// Whether its signature makes a commit of a shared vault count.
+  /// Whether commits of a shared vault may be signed by the slot.
   package var writes: Bool { grant == .administers || grant == .readsAndWrites }
 }
 
@@ -181,119 +182,5 @@ package struct ListedSlot: Hashable, Sendable {
 
   package func described(isThisDevice: Bool?, grant: SlotGrant? = nil) -> VaultSlot {
     slot.described(isThisDevice: isThisDevice, member: member, grant: grant)
-  }
-}
-
-/// How a slot is opened.
-@nonexhaustive public enum SlotKind: UInt8, CaseIterable, Hashable, Sendable {
-  /// By a passphrase, through Argon2id.
-  case passphrase = 1
-
-  /// By the contents of a key file.
-  case keyFile = 2
-
-  /// By the device secret in the state folder.
-  case device = 3
-
-  /// By a recovery code.
-  case recoveryCode = 4
-
-  /// By the private key of an identity.
-  case recipient = 5
-}
-
-extension SlotKind: CustomStringConvertible {
-  /// The kind in words.
-  public var description: String {
-    switch self {
-    case .passphrase: "passphrase"
-    case .keyFile: "key file"
-    case .device: "device"
-    case .recoveryCode: "recovery code"
-    case .recipient: "recipient"
-    }
-  }
-
-  /// Whether a device slot must be limited if a slot of this kind exists: that is the purpose of a
-  /// passphrase or key file.
-  package var cutsDevices: Bool { self == .passphrase || self == .keyFile }
-
-  /// Whether a slot of this kind has a key that signs.
-  package var signs: Bool { self == .recipient || self == .recoveryCode }
-}
-
-/// What a slot gives to whoever opens it.
-@nonexhaustive public enum SlotGrant: UInt8, CaseIterable, Hashable, Sendable {
-  /// Everything, and the right to change who opens the vault.
-  case administers = 1
-
-  /// Indexes and the items that need no unlock.
-  case openTier = 2
-
-  /// All items, in a shared vault: reading and writing.
-  case readsAndWrites = 3
-
-  /// All items, in a shared vault: reading.
-  case reads = 4
-
-  /// The number of bytes of the keys that it grants.
-  package var keyCount: Int {
-    switch self {
-    case .administers, .openTier: 32
-    case .readsAndWrites, .reads: 96
-    }
-  }
-
-  /// Whether it gives the keys of every item.
-  package var opensEverything: Bool { self != .openTier }
-}
-
-extension SlotGrant: CustomStringConvertible {
-  /// The grant in words.
-  public var description: String {
-    switch self {
-    case .administers: "administers"
-    case .openTier: "opens what needs no unlock"
-    case .readsAndWrites: "reads and writes"
-    case .reads: "reads"
-    }
-  }
-}
-
-/// One way to open a vault.
-public struct VaultSlot: Hashable, Sendable {
-  /// The number that identifies the slot; no other slot of the vault ever has it.
-  public let number: UInt32
-
-  /// How it is opened.
-  public let kind: SlotKind
-
-  /// What it gives.
-  public let grant: SlotGrant
-
-  /// The cost of the passphrase hash; `nil` for other kinds.
-  public let passwordHash: PasswordHash.Parameters?
-
-  /// Whether it is the slot of this device; `nil` for other kinds.
-  public let isThisDevice: Bool?
-
-  /// The recipient to which it opens the vault; `nil` for other kinds, and while the list of members
-  /// cannot be read.
-  public let recipient: VaultRecipient?
-
-  /// What people call it; empty if it has no name, or while the list of members cannot be read.
-  public let name: String
-
-  package init(
-    number: UInt32, kind: SlotKind, grant: SlotGrant, passwordHash: PasswordHash.Parameters?,
-    isThisDevice: Bool?, recipient: VaultRecipient? = nil, name: String = ""
-  ) {
-    self.number = number
-    self.kind = kind
-    self.grant = grant
-    self.passwordHash = passwordHash
-    self.isThisDevice = isThisDevice
-    self.recipient = recipient
-    self.name = name
   }
 }

@@ -1,9 +1,8 @@
 package import FoundationEssentials
-package import KeychainCredentials
 package import KeychainSecrets
 
-/// The secret with which a new slot is opened; it is computed before the vault is locked for writing,
-/// because a password hash takes time.
+/// The secret of a new slot; it is computed before the vault is locked for writing, because a
+/// password hash takes time.
 package struct SlotInput: Sendable {
   package let kind: SlotKind
   var parameters = Data()
@@ -36,7 +35,7 @@ package struct SlotInput: Sendable {
   package static func recoveryCode(_ code: borrowing RecoveryCode) throws(KeychainError)
     -> SlotInput
   {
-    try SlotInput(.recoveryCode, translated(secrets: code.bytes.copy()))
+    try SlotInput(.recoveryCode, code.bytes.copy())
   }
 }
 
@@ -53,18 +52,18 @@ package enum KeyFile {
   package static func inputKey(_ contents: borrowing SecretBytes) throws(KeychainError)
     -> SecretBytes
   {
-    try translated(secrets: Blake2b.key(hashing: contents))
+    try Blake2b.key(hashing: contents)
   }
 }
 
-/// The keys that a slot yields.
+/// The keys that a slot gives.
 package struct GrantedKey: Sendable {
   package let grant: SlotGrant
 
-  /// The root key, or that of T0, or those of all tiers, in their order.
+  /// The root key, or that of T0, or those of all tiers in their order.
   let parts: [SharedSecret]
 
-  /// What a grant yields of a vault's keys.
+  /// Creates the part of a vault's keys that a grant gives.
   package init(_ grant: SlotGrant, root: SharedSecret, keys: TierKeys) throws(KeychainError) {
     self.grant = grant
     switch grant {
@@ -78,30 +77,30 @@ package struct GrantedKey: Sendable {
     }
   }
 
-  /// Reads the keys at the beginning of what a slot held.
+  /// Reads the keys at the beginning of a slot's contents.
   fileprivate init(_ grant: SlotGrant, in bytes: borrowing SecretBytes) throws(KeychainError) {
     var parts: [SharedSecret] = []
     for start in stride(from: 0, to: grant.keyCount, by: 32) {
-      parts.append(SharedSecret(try translated(secrets: bytes.copy(of: start..<start + 32))))
+      parts.append(SharedSecret(try bytes.copy(of: start..<start + 32)))
     }
     self.grant = grant
     self.parts = parts
   }
 
-  /// The root key; `nil` if the slot did not yield it.
+  /// The root key; `nil` if the slot does not give it.
   package var root: SharedSecret? { grant == .administers ? parts[0] : nil }
 }
 
 /// Seals keys into a slot, and opens it.
 package enum SlotSealing {
-  /// What a slot gave, and the keys that opened it.
+  /// The contents of a slot, and the keys that opened it.
   package struct Opened: Sendable {
     package let granted: GrantedKey
     package let binding: Data
     package let keys: SlotKeys
   }
 
-  /// Creates a slot that gives keys of a head's vault to whoever has the input key.
+  /// Creates a slot that an input key opens.
   package static func seal(
     _ input: SlotInput, number: UInt32, granted: GrantedKey, head: HeadIdentity,
     name: String = ""
@@ -116,7 +115,7 @@ package enum SlotSealing {
       signingKey: input.kind.signs ? try keys.signingKey() : Data(), name)
   }
 
-  /// Creates a slot that gives keys of a head's vault to whoever has a recipient's identity.
+  /// Creates a slot that a recipient's identity opens.
   package static func seal(
     to recipient: VaultRecipient, number: UInt32, granted: GrantedKey, head: HeadIdentity,
     name: String = ""
@@ -129,8 +128,8 @@ package enum SlotSealing {
       slot, granted, head, boxKey: recipient.boxKey, signingKey: recipient.signingKey, name)
   }
 
-  /// Gives new keys to a slot, which must be the one that the list of members has, and which names the
-  /// present administration key if its secret was presented, and gave `inputKey`.
+  /// Gives new keys to a slot, which must be the one in the list of members; if its secret was
+  /// presented, and gave `inputKey`, the slot names the present administration key.
   package static func reseal(
     _ old: SlotRow, of member: Member, granted: GrantedKey, head: HeadIdentity,
     inputKey: SharedSecret? = nil
@@ -142,7 +141,7 @@ package enum SlotSealing {
     }
     var slot = old
     slot.grant = granted.grant
-    // A recipient has no secret in which an older key could be named.
+    // A recipient's slot has no secret, so it cannot name an older key.
     if slot.kind == .recipient {
       slot.made = head.administration
       slot.commitment = try slot.commitment(to: granted.parts[0].bytes, in: head.id)
@@ -176,7 +175,7 @@ package enum SlotSealing {
     return opened
   }
 
-  /// Opens the slot of a recipient; `nil` if it is another one's.
+  /// Opens the slot of a recipient; `nil` if it belongs to another one.
   package static func open(
     _ slot: SlotRow, identity: borrowing VaultIdentity, vault: VaultID
   ) throws(KeychainError) -> Opened? {
@@ -202,35 +201,34 @@ package enum SlotSealing {
   private static func box(
     _ granted: GrantedKey, _ binding: Data, to boxKey: Data
   ) throws(KeychainError) -> Data {
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       var plaintext = try SecretBuffer()
       for part in granted.parts {
-        try part.bytes.withBytes { bytes throws(SecretsError) in try plaintext.append(bytes) }
+        try plaintext.append(part.bytes)
       }
       try plaintext.append(binding.bytes)
       return Data(try SealedBox.seal(plaintext.finish(), to: Array(boxKey)))
     } catch {
-      guard error.code == .invalidLength else { throw KeychainError(error) }
+      guard error.code == .invalidArgument else { throw error }
       throw KeychainError(
         .invalidArgument, "nothing can be sealed to the public key of that slot",
         recovery: "make an identity with \(.createIdentity)")
     }
   }
 
-  /// Returns the input key of a passphrase slot.
   package static func passphraseKey(
     _ passphrase: borrowing SecretBytes, salt: Data, parameters: PasswordHash.Parameters
   ) throws(KeychainError) -> SecretBytes {
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       return try PasswordHash.key(
         passphrase: passphrase, salt: Array(salt.prefix(PasswordHash.saltCount)),
         parameters: parameters)
     } catch {
       switch error.code {
-      case .outOfMemory: throw .passwordHashMemory(parameters)
-      case .refusedParameters, .invalidLength:
+      case .insufficientMemory: throw .passwordHashMemory(parameters)
+      case .invalidArgument:
         throw KeychainError(.damaged, "a passphrase slot of the vault asks for an absurd cost")
-      default: throw KeychainError(error)
+      default: throw error
       }
     }
   }
@@ -253,10 +251,11 @@ extension KeychainError {
   package static func passwordHashMemory(_ parameters: PasswordHash.Parameters) -> Self {
     Self(
       .insufficientMemory,
-      "there is not enough memory to check the passphrase: \(parameters.memory >> 20) MiB are needed",
+      "there is not enough memory to check the passphrase: \(parameters.memory >> 20) MiB are "
+        + "needed",
       recovery:
-        "free memory, or raise the limit of the container; or unlock with a key file, which needs no "
-        + "more than any command: 32 random bytes, named by KEYCHAIN_KEY_FILE, or as keychain.key in "
-        + "$CREDENTIALS_DIRECTORY")
+        "free memory, or raise the limit of the container; or unlock with a key file, which needs "
+        + "no more than any command: 32 random bytes, named by KEYCHAIN_KEY_FILE, or as "
+        + "keychain.key in $CREDENTIALS_DIRECTORY")
   }
 }

@@ -14,6 +14,17 @@ public protocol DurablePreferencesType: FalliblePreferencesType, SynchronizingPr
 }
 
 extension DurablePreferencesType {
+  /// Values cannot be written as members: a misspelt name would be another key.
+  ///
+  /// Other kinds of preferences have this subscript, and code that is generic over
+  /// ``MutablePreferencesType`` can read and set values with it.
+  public subscript(dynamicMember key: PreferenceKey) -> PreferenceObject? {
+    @available(*, unavailable, message: "there is no such member; a value is settings[\"key\"]")
+    get { self[key] }
+    @available(*, unavailable, message: "there is no such member; a value is settings[\"key\"]")
+    nonmutating set { self[key] = newValue }
+  }
+
   /// Another name for ``lastError``.
   public var lastPreferencesError: PreferencesError? { lastError }
 
@@ -32,7 +43,8 @@ extension DurablePreferencesType {
   ///   damaged: then ``DurablePreferences/lastError`` has the reason. Canonically equivalent keys are one key of a
   ///   dictionary.
   public func dictionary() -> PreferencesDictionary {
-    PreferencesDictionary(durable.readablePairs.map { ($0.key, $0.value.object) }) { _, last in last }
+    PreferencesDictionary(durable.readablePairs.map { ($0.key, $0.value.object) }) { _, last in last
+    }
   }
 
   /// Returns the value of a key.

@@ -71,7 +71,7 @@ extension DurablePreferences {
 /// How the values of a key are stored.
 ///
 /// Unchecked because the transformations of types have no state.
-private struct KeyEncoding: @unchecked Sendable {
+struct KeyEncoding: @unchecked Sendable {
   private let transformation: any PreferenceTransformation
 
   init<Value>(of type: Value.Type) { transformation = DefaultTransformation.of(type) }
@@ -81,7 +81,8 @@ private struct KeyEncoding: @unchecked Sendable {
     PreferenceCast.cast(transformation.reverseTransformedValue(stored.object))
   }
 
-  func encode(_ value: Any, forKey key: PreferenceKey) throws(PreferencesError) -> PreferenceValue? {
+  func encode(_ value: Any, forKey key: PreferenceKey) throws(PreferencesError) -> PreferenceValue?
+  {
     if let stored = unwrapped(transformation.transformedValue(value)) {
       return try .stored(stored, forKey: key)
     }

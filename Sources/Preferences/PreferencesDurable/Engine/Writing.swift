@@ -8,6 +8,26 @@ extension DurablePreferencesType {
   /// - Parameters:
   ///   - value: The value.
   ///   - key: The key.
+  public func set(_ value: PreferenceValue?, forKey key: PreferenceKey) {
+    durable.recorded { try storeValue(value, forKey: key) }
+  }
+
+  /// Sets the value of a key, which is stored as the one of a ``DurablePreferences/Key``; `nil`
+  /// removes it.
+  ///
+  /// Text, numbers, dates, data, URLs, UUIDs, and arrays and dictionaries of these are stored as they
+  /// are, an enumeration as its raw value, and any other value as the JSON data of its encoding.
+  public func set<Value: Codable>(_ value: Value?, forKey key: PreferenceKey) {
+    durable.recorded {
+      let encoding = KeyEncoding(of: Value.self)
+      try storeValue(value.flatMap { try encoding.encode($0, forKey: key) }, forKey: key)
+    }
+  }
+
+  /// Sets the value of a key to what is stored for an object, as a subscript does; `nil` removes it.
+  ///
+  /// Code that is generic over ``PreferencesCore/MutablePreferencesType`` calls this; an object of a
+  /// type that cannot be stored fails, and ``DurablePreferences/lastError`` has the reason.
   public func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     durable.recorded { try durable.store([(key, .stored(value, forKey: key))]) }
   }

@@ -3,34 +3,33 @@ internal import Glibc
 internal import PrephirencesSystem
 internal import SystemPackage
 
-/// How far the changes of a file were made, next to the writers' lock.
+/// The newest generation of a file that was committed, next to the writers' lock.
 ///
-/// SQLite takes the first changed frame of a log for its end. This record is in another file, so it
-/// tells that changes are missing.
+/// SQLite ends a log at the first damaged frame. This record is in another file, so it shows that
+/// changes are missing.
 struct CommitRecord: Equatable {
-  /// The boot in which the last change was made.
+  /// The boot during which the last change was committed.
   private var boot: [UInt8]
 
   /// The generation of that change.
   ///
-  /// After another boot it tells nothing, since a power failure may
-  /// have taken what was not on the disk.
+  /// After another boot it is ignored, since a power failure may have lost what was not on the
+  /// disk.
   private var committed: Int64
 
-  /// The generation that was brought to the disk.
+  /// The last generation that was synced to the disk.
   private var synchronized: Int64
 
-  /// The least generation that the file must have.
+  /// The lowest generation that the file must have.
   var least: Int64 { boot == Self.currentBoot ? max(committed, synchronized) : synchronized }
 
-  /// Records a change.
+  /// Records a committed change.
   static func committed(_ generation: Int64, after last: Self?) -> Self {
     Self(
       boot: currentBoot ?? unknownBoot, committed: generation,
       synchronized: last?.synchronized ?? 0)
   }
 
-  /// Records that a generation is on the disk.
   static func synchronized(_ generation: Int64) -> Self {
     Self(boot: currentBoot ?? unknownBoot, committed: generation, synchronized: generation)
   }
@@ -50,7 +49,7 @@ struct CommitRecord: Equatable {
     (self.boot, self.committed, self.synchronized) = (boot, committed, synchronized)
   }
 
-  /// Reads a record; `nil` if the bytes are none.
+  /// Reads a record, or returns `nil` for other bytes.
   init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.size, Self.sums(bytes[..<32]) == Array(bytes[32...]) else {
       return nil
@@ -73,7 +72,7 @@ struct CommitRecord: Equatable {
     (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
   }
 
-  /// Not zero for zeros, so that a file that was extended has no record.
+  /// The sums of zeros are not zero, so the zeros of an extended file are not a record.
   private static func sums(_ content: ArraySlice<UInt8>) -> [UInt8] {
     var sums: [UInt32] = [1, 1]
     unsafe Array(content).withUnsafeBytes { bytes in
@@ -86,7 +85,7 @@ struct CommitRecord: Equatable {
 
   private static let unknownBoot = [UInt8](repeating: 0, count: 16)
 
-  /// The kernel's number of this boot; `nil` if it cannot be read.
+  /// The kernel's identifier of this boot, or `nil` if it cannot be read.
   private static let currentBoot: [UInt8]? = {
     guard let file = unsafe try? FileDescriptor.open("/proc/sys/kernel/random/boot_id", .readOnly),
       let text = try? file.closeAfter({ try DescriptorIO.read(file, 64) })

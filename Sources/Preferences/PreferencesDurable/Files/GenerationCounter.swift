@@ -3,8 +3,8 @@ internal import PreferencesCore
 internal import PrephirencesSystem
 internal import SystemPackage
 
-/// The file next to the database that has the writers' lock, the number of the last change, and the
-/// record of what was committed.
+/// The file next to the database with the writers' lock, the number of the last change, and the
+/// commit record.
 ///
 /// The number is a hint that saves reading the database: twice the generation, and odd while a
 /// commit is under way. It is read by a system call, not in mapped memory, because another process
@@ -14,11 +14,11 @@ final class GenerationCounter: Sendable {
   private let descriptor: FileDescriptor
   private let identity: FileIdentity
 
-  /// Opens the file, and creates it if it is missing.
+  /// Opens the file, or creates it.
   init(path: String) throws(PreferencesError) {
     self.path = path
     do throws(Errno) {
-      // A forked child would keep the lock of a parent that is killed, and can use nothing.
+      // A forked child would keep the lock of a killed parent, and can use nothing.
       descriptor = try UninheritedFiles.open { () throws(Errno) in
         try PrivateFile.open(path, .readWrite, flags: O_CREAT | O_NONBLOCK)
       }
@@ -31,7 +31,7 @@ final class GenerationCounter: Sendable {
     do {
       let stat = try Stat(descriptor)
       try PrivateFile.check(stat, path)
-      // Last: once every property is set, a failure would run `deinit` too, and close twice.
+      // Last: once all properties are set, a failure would run `deinit` too, and close twice.
       identity = stat.identity
     } catch {
       UninheritedFiles.forget(descriptor)
@@ -46,10 +46,10 @@ final class GenerationCounter: Sendable {
     if isOpen { try? descriptor.close() }
   }
 
-  /// Whether the descriptor is still the file's.
+  /// Whether the descriptor still refers to the file.
   ///
-  /// A process that closes all descriptors, to become a daemon, closes this one, too; then the next
-  /// file that it opens has its number.
+  /// A process that closes all descriptors to become a daemon closes this one, too. The next file
+  /// that it opens then gets the number.
   var isOpen: Bool { (try? Stat(descriptor))?.identity == identity }
 
   func requireOpen() throws(PreferencesError) {
@@ -61,7 +61,7 @@ final class GenerationCounter: Sendable {
       systemCode: EBADF)
   }
 
-  /// The generation that the database has; `nil` if it is unknown.
+  /// The generation of the database, or `nil` if unknown.
   var generation: Int64? {
     var number: UInt64 = 0
     let count = unsafe withUnsafeMutableBytes(of: &number) { bytes in
@@ -72,14 +72,14 @@ final class GenerationCounter: Sendable {
     return Int64(number >> 1)
   }
 
-  /// Returns to the state of a new file.
+  /// Resets the file to its state after creation.
   func clear() throws(PreferencesError) {
     guard ftruncate(descriptor.rawValue, 0) == 0 else {
       throw PreferencesError(.failed(.current, "empty", path))
     }
   }
 
-  /// Records that the generation is about to change, or may have been.
+  /// Records that the generation is about to change, or may have changed.
   func setUncertain(after generation: Int64) throws(PreferencesError) {
     try write(UInt64(generation) << 1 | 1)
   }
@@ -88,7 +88,7 @@ final class GenerationCounter: Sendable {
 
   // MARK: - Mark
 
-  /// Whether what was committed may not be on the disk, although the kernel reports nothing any more.
+  /// Whether committed changes may be missing on the disk although the kernel no longer reports it.
   var isMarked: Bool {
     var byte: UInt8 = 0
     let count = unsafe pread(descriptor.rawValue, &byte, 1, 8)
@@ -103,10 +103,10 @@ final class GenerationCounter: Sendable {
 
   private static let recordOffset = 16
 
-  /// How far changes were made; `nil` if that is not known.
+  /// The record of what was committed, or `nil` if unknown.
   var record: CommitRecord? { Self.record(of: descriptor) }
 
-  /// Reads the record of a file that may be read only; `nil` if there is none.
+  /// Reads the record of a file that may be read-only, or returns `nil`.
   static func record(at path: String) -> CommitRecord? {
     guard let descriptor = try? PrivateFile.open(path, flags: O_NONBLOCK) else { return nil }
     defer { try? descriptor.close() }
@@ -119,7 +119,7 @@ final class GenerationCounter: Sendable {
     return count == bytes.count ? CommitRecord(bytes) : nil
   }
 
-  /// Records that a generation was committed; the caller has the writers' lock.
+  /// Records that a generation was committed; the caller holds the writers' lock.
   func record(_ record: CommitRecord) throws(PreferencesError) {
     try write(record.bytes, at: Self.recordOffset)
   }
@@ -137,7 +137,6 @@ final class GenerationCounter: Sendable {
 
   // MARK: - Lock
 
-  /// Waits for the lock.
   func lock(_ deadline: Deadline) throws(PreferencesError) -> Bool {
     let isLocked = try performing("lock", path) {
       try FileLock.lock(descriptor, .exclusive, deadline)
@@ -146,7 +145,7 @@ final class GenerationCounter: Sendable {
     return try verify()
   }
 
-  /// Takes the lock, unless another process has it.
+  /// Takes the lock unless another process holds it, and returns whether it did.
   func tryLock() throws(PreferencesError) -> Bool {
     guard try performing("lock", path, { try FileLock.tryLock(descriptor, .exclusive) }) else {
       return false
@@ -157,11 +156,11 @@ final class GenerationCounter: Sendable {
   }
 
   func unlock() {
-    // Explicitly: a child that was forked meanwhile has the descriptor, too.
+    // Explicit, because a child that was forked meanwhile has the descriptor, too.
     flock(descriptor.rawValue, LOCK_UN)
   }
 
-  /// Whether the file was not removed or replaced; without the lock, this may change at any time.
+  /// Whether the file is still at its path; without the lock, this may change at any time.
   var isAtItsPath: Bool { (try? PrivateFile.look(path))??.identity == identity }
 
   private func verify() throws(PreferencesError) -> Bool {

@@ -7,18 +7,18 @@ internal import SystemPackage
 struct SuiteFile: Hashable, Sendable {
   static let suffix = ".preferences"
 
-  /// The real path of the folder; it may not exist.
+  /// The real path of the folder, which may not exist.
   let folder: String
   let suiteName: String
 
-  /// Whether the file system is on the network, where processes share no memory.
+  /// Whether the file system is a network's, where processes share no memory.
   let isOnNetwork: Bool
 
-  /// How long a call waits for others.
+  /// How long a call waits for other processes.
   let timeout: Duration
 
-  // By bytes, as the file system does: two names that are equal as text, such as a composed and a
-  // decomposed letter, are two files.
+  // Compared by bytes, as the file system does: names that are equal as `String`, such as with a
+  // composed and a decomposed letter, are two files.
   static func == (one: SuiteFile, other: SuiteFile) -> Bool {
     one.path.utf8.elementsEqual(other.path.utf8) && one.isOnNetwork == other.isOnNetwork
       && one.timeout == other.timeout
@@ -37,7 +37,8 @@ struct SuiteFile: Hashable, Sendable {
 
   /// Finds the file of a suite.
   ///
-  /// `folder` is `nil` for the user's configuration. `isOnNetwork` is `nil` to find out.
+  /// If `folder` is `nil`, it is the user's configuration folder. If `isOnNetwork` is `nil`, the
+  /// file system decides.
   init(
     suiteName: String, folder: String?, environment: EnvironmentVariables, isOnNetwork: Bool?,
     timeout: Duration = .seconds(10)
@@ -50,7 +51,6 @@ struct SuiteFile: Hashable, Sendable {
     self.isOnNetwork = isOnNetwork ?? FileSystemKind(of: trusted).isNetwork
   }
 
-  /// Returns the real path of the folder of all suites.
   static func folder(
     _ folder: String?, _ environment: EnvironmentVariables
   ) throws(PreferencesError) -> String {
@@ -63,7 +63,7 @@ struct SuiteFile: Hashable, Sendable {
     return try translated(TrustedPath(resolving: named)).path
   }
 
-  /// Checks the name of a suite, which is the name of a file.
+  /// Checks the name of a suite, which becomes the name of a file.
   static func check(_ name: String) throws(PreferencesError) {
     let reason: String? =
       if name.isEmpty {
@@ -86,10 +86,10 @@ struct SuiteFile: Hashable, Sendable {
       .invalidName, "a suite of preferences cannot have this name, because \(reason)")
   }
 
-  /// What is at the path of the database, checked; `nil` if nothing is.
+  /// Returns what is at the path of the database after checking it, or `nil`.
   func inspect() throws(PreferencesError) -> Stat? { try translated(PrivateFile.inspect(path)) }
 
-  /// Returns the files that are at the paths of the log and of its index now.
+  /// Returns the identities of the log and its index.
   func logFiles() throws(PreferencesError) -> Set<FileIdentity> {
     var found: Set<FileIdentity> = []
     for path in [logPath, sharedMemoryPath] {
@@ -98,24 +98,24 @@ struct SuiteFile: Hashable, Sendable {
     return found
   }
 
-  /// Whether this process may change the file, or create it.
+  /// Whether this process may change or create the file.
   var isWritable: Bool {
     guard unsafe access(folder, W_OK) == 0 || errno == ENOENT else { return false }
     return unsafe access(path, W_OK) == 0 || errno == ENOENT
   }
 
-  /// The bytes that the file system has left.
+  /// The free space of the file system, in bytes.
   var freeRoom: Int {
     var found = statvfs()
     guard unsafe statvfs(folder, &found) == 0 else { return .max }
     return Int(clamping: found.f_bavail) * Int(clamping: found.f_frsize)
   }
 
-  /// Checks the files that SQLite keeps next to the database, and trusts.
+  /// Checks the files next to the database, because SQLite trusts them.
   func checkSidecars() throws(PreferencesError) {
     for path in [logPath, sharedMemoryPath, journalPath] {
       guard let stat = try translated(PrivateFile.inspect(path)) else { continue }
-      // SQLite would write into the file under its other name, too.
+      // SQLite would also change the file that the hard link belongs to.
       guard stat.linkCount == 1 || stat.size == 0 else {
         throw PreferencesError(
           .insecure, "\(path), which belongs to the preferences, has a second name; move it away")
@@ -133,14 +133,13 @@ struct SuiteFile: Hashable, Sendable {
 
 /// A copy of a database and its log in a temporary folder, which is removed with the value.
 ///
-/// SQLite reads a log only if it may write next to it. Without its log, a database lacks what was
-/// set last.
+/// SQLite reads a log only if it may write next to it, and without the log, the newest changes are
+/// missing.
 struct SnapshotCopy: ~Copyable {
-  /// The path of the copied database.
   let path: String
   private let folder: String
 
-  /// Copies files that this process cannot change; others may.
+  /// Copies files that this process cannot change, but others may.
   init(of file: SuiteFile) throws(PreferencesError) {
     let folder = try Self.makeFolder()
     do throws(PreferencesError) {
@@ -155,7 +154,7 @@ struct SnapshotCopy: ~Copyable {
 
   deinit { Self.remove(folder) }
 
-  /// Copies both files, as they were at one time.
+  /// Copies both files as they were at one time.
   private static func copy(_ file: SuiteFile, to path: String) throws(PreferencesError) {
     for _ in 0..<5 {
       let stamps = Self.stamps(file)
@@ -173,7 +172,7 @@ struct SnapshotCopy: ~Copyable {
     [FileStamp(file.path), FileStamp(file.logPath)]
   }
 
-  /// Keeps writers away, if that is possible here; otherwise the stamps show what they do.
+  /// Locks out writers if that is possible here; otherwise the stamps show their changes.
   private static func lock(_ file: SuiteFile) -> FileDescriptor? {
     guard let descriptor = try? PrivateFile.open(file.lockPath, flags: O_NONBLOCK) else {
       return nil
@@ -185,7 +184,7 @@ struct SnapshotCopy: ~Copyable {
 
   private static func makeFolder() throws(PreferencesError) -> String {
     let base = (try? EnvironmentVariables.process.absolutePath("TMPDIR")) ?? "/tmp"
-    // SQLite follows no links on the way to a file.
+    // SQLite follows no symbolic links in the path.
     guard let real = unsafe realpath(base, nil) else {
       throw PreferencesError(.failed(.current, "find the temporary folder", base))
     }
@@ -198,7 +197,7 @@ struct SnapshotCopy: ~Copyable {
       decoding: template.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  /// Copies a file, or removes the copy if there is no such file.
+  /// Copies a file, or removes the copy if the file does not exist.
   private static func copy(_ source: String, to target: String) throws(FileError) {
     unsafe unlink(target)
     do throws(Errno) {
@@ -222,7 +221,7 @@ struct SnapshotCopy: ~Copyable {
 }
 
 extension PreferencesError {
-  /// The failure of a file, as one of preferences: the one place where it is translated.
+  /// Converts the failure of a file; this is the only place that does.
   package init(_ error: FileError) {
     let advice =
       switch error.kind {
@@ -234,7 +233,7 @@ extension PreferencesError {
       Code(error), error.message + advice, systemCode: error.systemError.map { $0.rawValue })
   }
 
-  /// The failure that another process has the writers' lock; `nil` if it cannot be seen which.
+  /// The failure that another process holds the writers' lock; `nil` if it is unknown which.
   static func timedOut(_ holder: RunningProcess?, _ path: String) -> Self {
     guard let holder else {
       return .timedOut("another process used the preferences for too long", path)
@@ -244,8 +243,8 @@ extension PreferencesError {
     }
     return Self(
       .timedOut,
-      "process \(holder.number) uses the preferences, but it is stopped; continue it (SIGCONT) or end "
-        + "it, and try again: \(path)")
+      "process \(holder.number) uses the preferences, but it is stopped; continue it (SIGCONT) or "
+        + "end it, and try again: \(path)")
   }
 
   static func timedOut(_ reason: String, _ path: String) -> Self {
@@ -272,7 +271,7 @@ extension PreferencesError.Code {
   }
 }
 
-/// Evaluates an expression that uses files, and translates its failure.
+/// Evaluates an expression that uses files, and converts its failure.
 package func translated<Result: ~Copyable>(
   _ result: @autoclosure () throws(FileError) -> Result
 ) throws(PreferencesError) -> Result {

@@ -1,28 +1,28 @@
 package import FoundationEssentials
 package import PreferencesCore
 
-/// A key of which the server has another row than the shadow had.
+/// A key whose row on the server differs from the shadow's.
 struct RemoteChange {
   let key: KeyBytes
-  /// The row; `nil` is none.
+  /// The server's row, or `nil` if there is none.
   let row: SharedRow?
-  /// Whether it takes the place of what this file had; otherwise it changes no value.
+  /// Whether it replaces the row that this file had; otherwise it changes no value.
   var isNewer = true
 }
 
-// All rows of a revision, or of a snapshot, are taken into the shadow before any of them is merged: what
-// becomes of a transaction depends on all its keys.
+// First all rows of a revision or snapshot are taken into the shadow, and then merged, because the
+// fate of a transaction depends on all its keys.
 extension ReplicaTransaction {
   // MARK: - The shadow
 
-  /// Returns the newest row of a key that this file had: what the unsent changes are based on.
+  /// Returns the newest row of a key that this file had, on which the unsent changes are based.
   func newestRow(_ key: KeyBytes) throws -> SharedRow? { try lostRow(key)?.row ?? shadow(key) }
 
-  /// The server has another row of a key than the shadow.
+  /// Records that the server's row of a key differs from the shadow.
   ///
-  /// Only a newer row takes the place of what this file had. That is sent again in the place of an
-  /// older one, which the server has got back with a snapshot, or from a machine that had not more.
-  /// `isLost` says of that whether the server has lost it.
+  /// Only a newer row replaces the row that this file had. An older one came back with a snapshot
+  /// or from a machine that had no newer one; then this file's row is sent again. `isLost` returns
+  /// whether the server has lost this file's row.
   func receive(
     _ row: SharedRow, of key: KeyBytes, isLost: (RowOrigin) -> Bool = { _ in false }
   ) throws -> RemoteChange {
@@ -36,19 +36,20 @@ extension ReplicaTransaction {
     return try take(row, of: key, inPlaceOf: known, isLost: isLost)
   }
 
-  /// The server has a row that is at least as new as what this file had.
+  /// Records a row that is at least as new as the one that this file had.
   func take(
     _ row: SharedRow, of key: KeyBytes, inPlaceOf known: SharedRow?, isLost: (RowOrigin) -> Bool
   ) throws -> RemoteChange {
     let wasLost = try lostRow(key) != nil
     try setShadow(row, of: key)
     try recallBatch(of: key)
-    try settleLostRow(key)
+    try dropLostRow(key)
     guard let known, !row.isSameChange(as: known) else {
       return RemoteChange(key: key, row: row, isNewer: known == nil)
     }
-    // Whoever wrote the row did not know of the lost change: to the machine that has made that, it is
-    // a conflict. But in one life, a later change was based on the earlier one.
+    // The row's writer did not know the lost change, so for the machine that made it, it is a
+    // conflict. In the same life of the server, however, a later change was based on the earlier
+    // one.
     if let old = known.origin, !row.isSentAgain || row.origin?.time.life != old.time.life,
       case .value(let value) = known.form, try isOwn(old.writer),
       wasLost || isLost(old), try firstOwnBatch(of: key) == nil
@@ -58,8 +59,8 @@ extension ReplicaTransaction {
     return RemoteChange(key: key, row: row)
   }
 
-  /// A row is no longer there, and nothing says that the key was removed: the value is sent again, and
-  /// the removal if the server was restored.
+  /// Records that a row is missing although its key was not removed; the value is sent again, and
+  /// if the server was restored, a removal, too.
   func noteLoss(
     _ known: SharedRow?, _ key: KeyBytes, isRestored: Bool = false
   ) throws -> RemoteChange {
@@ -78,7 +79,7 @@ extension ReplicaTransaction {
     return change
   }
 
-  /// What was numbered cannot be performed any more, if the first unsent change of a key was.
+  /// Recalls the numbered batch if it has the first unsent change of the key.
   func recallBatch(of key: KeyBytes) throws {
     guard let first = try firstBatch(of: key), first != Self.unbatched,
       try batch(first).state == .inFlight
@@ -88,20 +89,20 @@ extension ReplicaTransaction {
 
   // MARK: - The values
 
-  /// Changes the values of keys as the server has them, or finds conflicts.
+  /// Sets the values of keys to those of the server, or records conflicts.
   func merge(_ received: [RemoteChange]) throws {
     guard !received.isEmpty else { return }
     try enqueueLostRows()
     for one in received where one.isNewer { try merge(one) }
     guard !sync.settings.programDecides else { return }
-    // What could not be read may be readable now, or gone.
+    // A row that was unreadable may be readable now, or gone.
     for batch in try batches(in: .conflict).map(\.id) where try !changes(of: batch).isEmpty {
       try decideByOrder(batch)
     }
   }
 
   private func merge(_ change: RemoteChange) throws {
-    // What cannot be read stays as it is, here as well.
+    // An unreadable row changes nothing here.
     guard let shared = Self.readable(change.row) else { return }
     guard let first = try firstOwnBatch(of: change.key) else {
       return try apply(shared.value, for: change.key, conflict: false, from: change.row?.writer)
@@ -114,7 +115,8 @@ extension ReplicaTransaction {
     write.wakesOthers = true
   }
 
-  /// Whether the server has all values of a batch, from whomever, and nothing is unsent below it.
+  /// Whether the server has all values of a batch, from any writer, and no earlier change is
+  /// unsent.
   private func isShared(_ batch: Int64, _ key: KeyBytes) throws -> Bool {
     for change in try changes(of: batch, only: batch == Self.unbatched ? key : nil) {
       guard try firstBatch(of: change.key) == batch else { return false }
@@ -124,11 +126,11 @@ extension ReplicaTransaction {
     return true
   }
 
-  /// What the server has takes the place of a batch, and of all that is based on it.
+  /// Replaces a batch, and all that is based on it, with the server's values.
   func decideByOrder(_ batch: Int64, _ key: KeyBytes? = nil) throws {
     let dropped = try dependents(of: batch, key)
     guard let unreadable = try unreadableKey(of: dropped) else { return try takeShared(dropped) }
-    // Otherwise a part of a transaction would stay.
+    // Otherwise a part of a transaction would remain.
     let batch = if batch == Self.unbatched, let key { try claim(key) } else { batch }
     guard try self.batch(batch).state != .conflict else { return }
     try set(.conflict, of: batch, Self.unreadable(unreadable))
@@ -137,13 +139,13 @@ extension ReplicaTransaction {
 }
 
 extension ReplicaTransaction {
-  /// How many entries the change feed has at most, and how large their values are together.
+  /// The greatest number of entries in the change feed, and of bytes in their values.
   private static let greatestCount: Int64 = 10_000
   private static let greatestSize: Int64 = 16 << 20
 
   /// The same for changes that were given up, counted among all entries.
   ///
-  /// Nothing else tells of them, so they stay longer.
+  /// No other record has them, so they are kept longer.
   private static let greatestLossCount: Int64 = 200_000
   private static let greatestLossSize: Int64 = 64 << 20
 
@@ -165,7 +167,7 @@ extension ReplicaTransaction {
       .integer(Int64((new?.kind ?? .removed).rawValue)), .bytes(new?.bytes ?? []))
   }
 
-  /// Forgets the oldest entries, if some were added.
+  /// Removes the oldest entries if some were added.
   func trimFeed() throws {
     guard let feedEnd else { return }
     for (kind, count, size) in [
@@ -186,7 +188,7 @@ extension ReplicaTransaction {
 /// The last entry of the change feed.
 struct ChangeFeedEnd {
   var number: Int64 = 0
-  /// The size of the keys and values up to it.
+  /// The total size of keys and values up to it.
   var position: Int64 = 0
 
   init(_ connection: SQLiteConnection) throws {
@@ -196,7 +198,7 @@ struct ChangeFeedEnd {
   }
 }
 
-/// A change of the file that did not come from a local writer, or what a program has decided.
+/// A change of the file that no local writer has made, or a decision of a program.
 package struct ChangeFeedEntry: Sendable {
   package enum Reason: Int, Sendable {
     case serverChange = 0
@@ -211,7 +213,7 @@ package struct ChangeFeedEntry: Sendable {
   package let date: Date
   package let reason: Reason
   package let key: PreferenceKey
-  /// Before and after; a conflict that was lost has the local value in `old`.
+  /// The values before and after; for a lost conflict, `old` is the local value.
   package let old: PreferenceValue?
   package let new: PreferenceValue?
   package let isConflict: Bool

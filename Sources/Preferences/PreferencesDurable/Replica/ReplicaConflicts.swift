@@ -2,7 +2,7 @@ internal import PreferencesCore
 
 /// Decisions of programs.
 extension ReplicaTransaction {
-  /// A batch that waits for a decision, with what is based on it.
+  /// A batch that waits for a decision, with the batches that are based on it.
   struct Conflict {
     let batch: OutboxBatch
     let message: String
@@ -11,7 +11,7 @@ extension ReplicaTransaction {
     let shared: [KeyBytes: SharedRow]
   }
 
-  /// Returns the batches that wait for a decision, but those that are based on others of them.
+  /// Returns the batches that wait for a decision, without those that are based on another of them.
   func conflicts(upTo last: Int64 = .max) throws -> [Conflict] {
     var covered: Set<Int64> = []
     var conflicts: [Conflict] = []
@@ -37,12 +37,12 @@ extension ReplicaTransaction {
       batch: batch, message: message ?? "", dependents: dependents, local: local, shared: shared)
   }
 
-  /// The changes go on, based on what the server has now.
+  /// Keeps the changes, based on the server's current values.
   func keepLocal(_ conflict: Conflict) throws {
     try set(.waiting, of: conflict.batch.id)
   }
 
-  /// The server's values take the place of the changes.
+  /// Replaces the changes with the server's values.
   func takeShared(_ conflict: Conflict) throws {
     try checkReadable(conflict.dependents.keys)
     try takeShared(conflict.dependents)
@@ -54,8 +54,8 @@ extension ReplicaTransaction {
     }
   }
 
-  /// The changes are replaced by a decision's, which are as old as they are: who waits for them waits
-  /// for these.
+  /// Replaces the changes with those of a decision, which keep their age: waiting for the old ones
+  /// waits for these.
   func decide(_ conflict: Conflict, _ values: [KeyBytes: PreferenceValue.Encoded?]) throws {
     let keys = Set(conflict.dependents.keys)
     try checkReadable(keys.filter { values[$0] == nil })
@@ -82,7 +82,8 @@ extension ReplicaTransaction {
     try makeBatch(decisions.map(\.key))
   }
 
-  /// Whether it is a change of this machine; the server may have the value already.
+  /// Returns whether the decision is a change of this machine; the server may have the value
+  /// already.
   private func decide(
     _ key: KeyBytes, _ decided: PreferenceValue.Encoded?, _ generation: Int64
   ) throws -> Bool {
@@ -98,7 +99,7 @@ extension ReplicaTransaction {
     return true
   }
 
-  /// The decided values of a transaction become one again.
+  /// Makes the decided values of a transaction one transaction again.
   private func makeBatch(_ keys: [KeyBytes]) throws {
     guard keys.count > 1 else { return }
     let batch = try write.makeBatch(isAtomic: true)
@@ -106,12 +107,11 @@ extension ReplicaTransaction {
     let size = try changes(of: batch).reduce(0) { $0 + Self.size($1) }
     guard keys.count <= BatchLimit.keys, size <= BatchLimit.bytes else {
       throw PreferencesError.overQuota(
-        "a decision on a transaction can set \(BatchLimit.keys) keys and \(BatchLimit.bytes) bytes; "
-          + "set fewer")
+        "a decision on a transaction can set \(BatchLimit.keys) keys and \(BatchLimit.bytes) "
+          + "bytes; set fewer")
     }
   }
 
-  /// Returns the generation of the oldest change.
   private func firstGeneration(of changes: [OutboxChange]) throws -> Int64 {
     var first = write.generation
     for change in changes {
@@ -126,7 +126,7 @@ extension ReplicaTransaction {
 
 /// Changes that are rejected together: those of a batch, and of all batches that are based on it.
 struct DependentChanges {
-  /// In no order; a key may have several.
+  /// Unordered; a key may have several.
   var changes: [OutboxChange] = []
   var isTransaction = false
 
@@ -138,12 +138,12 @@ struct DependentChanges {
 }
 
 extension ReplicaTransaction {
-  /// Returns the changes of a batch, and of all that are based on it.
+  /// Returns the changes of a batch, and of all batches that are based on it.
   func dependents(of batch: Int64, _ key: KeyBytes? = nil) throws -> DependentChanges {
     var found = DependentChanges()
     var batches: Set<Int64> = []
     var unbatchedKeys: Set<KeyBytes> = []
-    // The batch of a key from which all later ones are found.
+    // For each key, the batch from which all later ones are dependent.
     var first: [KeyBytes: Int64] = [:]
     var pending: [(batch: Int64, key: KeyBytes?)] = [(batch, key)]
     while let next = pending.popLast() {
@@ -172,13 +172,13 @@ extension ReplicaTransaction {
     ) { $0.integer(0) }
   }
 
-  /// Drops changes: their keys get what the server has, or what was unsent before them.
+  /// Drops changes: their keys get the server's values, or earlier unsent ones.
   func takeShared(_ dropped: DependentChanges) throws {
     try remove(dropped)
     for key in dropped.keys { try takeShared(key) }
   }
 
-  /// Returns a key whose row this release cannot read, so that nothing can take its place.
+  /// Returns a key whose server row this release cannot read, so that nothing can replace it.
   func unreadableKey(of dropped: DependentChanges) throws -> KeyBytes? {
     for key in dropped.keys where Self.readable(try shadow(key)) == nil { return key }
     return nil
@@ -208,24 +208,24 @@ extension ReplicaTransaction {
   }
 }
 
-// What is sent next. Changes go in the order in which they were made, but for what waits for
-// something else; single ones that follow each other go together.
+// Chooses what is sent next. Changes are sent in the order in which they were made, except those
+// that wait. Consecutive single changes are sent together.
 extension ReplicaTransaction {
-  /// How many single changes are sent together, and how large they are together.
+  /// The greatest number and size of single changes that are sent together.
   private static let greatestCount = 64
   private static let greatestSize = 256 << 10
 
   /// A batch that waits to be sent, or an unbatched change.
   private struct Candidate {
     let batch: Int64
-    /// The key, if it is ``unbatched``.
+    /// The key of an ``unbatched`` change.
     let key: KeyBytes?
     let isAtomic: Bool
-    /// The generation of its last write.
+    /// The generation of the last write.
     let latest: Int64
   }
 
-  /// Returns the batches to send next, as one: a transaction, or single changes; none if all wait.
+  /// Returns the batches to send next as one: a transaction, single changes, or none if all wait.
   func chooseBatches() throws -> [Int64] {
     var chosen: [Int64] = []
     var (size, hasSetAside) = (0, false)
@@ -235,7 +235,7 @@ extension ReplicaTransaction {
         if try isReady(candidate.batch, changes) {
           return chosen.isEmpty ? [candidate.batch] : chosen
         }
-        // It follows these: what was made later must not go with them.
+        // Later changes must not overtake this one.
         if try waits(changes, of: candidate.batch, onlyFor: chosen) { break }
         continue
       }
@@ -248,7 +248,7 @@ extension ReplicaTransaction {
         hasSetAside = true
       }
     }
-    // There may be more of the unbatched ones.
+    // There may be more unbatched changes.
     return chosen.isEmpty && hasSetAside ? try chooseBatches() : chosen
   }
 
@@ -256,7 +256,7 @@ extension ReplicaTransaction {
     change.key.text.utf8.count + BatchLimit.rowHeader + (change.value?.bytes.count ?? 0)
   }
 
-  /// Returns what waits for nothing but its turn, in the order of the last writes.
+  /// Returns what can be sent now, in the order of the last writes.
   private func candidates() throws -> [Candidate] {
     var candidates = try connection.all(
       """
@@ -268,7 +268,7 @@ extension ReplicaTransaction {
         batch: row.integer(0) ?? 0, key: nil, isAtomic: row.integer(1) == 1,
         latest: row.integer(2) ?? 0)
     }
-    // A key that another batch has waits for that.
+    // If another batch has the key, the change waits for it.
     candidates += try connection.all(
       """
       SELECT key, latest FROM log WHERE unit = 0 AND NOT EXISTS \
@@ -285,7 +285,7 @@ extension ReplicaTransaction {
     }
   }
 
-  /// Whether batches that are sent now are all that a batch waits for.
+  /// Whether a batch waits only for batches that are sent now.
   private func waits(
     _ changes: [OutboxChange], of batch: Int64, onlyFor chosen: [Int64]
   ) throws -> Bool {
@@ -298,7 +298,7 @@ extension ReplicaTransaction {
     return waits
   }
 
-  /// Whether a batch waits for no other one; one that would overwrite what cannot be read is set
+  /// Whether a batch waits for no other one; a batch that would overwrite an unreadable row is set
   /// aside.
   private func isReady(_ batch: Int64, _ changes: [OutboxChange]) throws -> Bool {
     for change in changes where try firstBatch(of: change.key) != batch { return false }

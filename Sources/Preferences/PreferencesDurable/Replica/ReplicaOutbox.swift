@@ -1,11 +1,11 @@
 internal import PreferencesCore
 
-/// What becomes of a batch.
+/// The state of a batch.
 enum BatchState: Equatable {
   case waiting
-  /// It has the last number, and may have been performed.
+  /// It was numbered last, and may have been performed.
   case inFlight
-  /// A key of it was changed elsewhere: it waits for a decision.
+  /// A key of it was changed elsewhere, so it waits for a decision.
   case conflict
   case setAside(SetAsideReason)
 
@@ -30,45 +30,45 @@ enum BatchState: Equatable {
   }
 }
 
-/// Changes that become visible elsewhere at once: those of a transaction, or a single one.
+/// Changes that become visible elsewhere at once: a transaction, or a single change.
 struct OutboxBatch {
   let id: Int64
   let isAtomic: Bool
   let state: BatchState
-  /// The tag and the row of the writer with which it was numbered last; the row is empty if it was
-  /// not.
+  /// The tag and row of the writer for the last number; the row is empty if the batch has no
+  /// number.
   let writer: WriterTag
   let writerRow: [UInt8]
 }
 
-/// A change that the server has not yet.
+/// A change that the server does not have yet.
 struct OutboxChange {
   let batch: Int64
   let key: KeyBytes
   let value: PreferenceValue.Encoded?
-  /// Who has made it, and when it was written; `nil` if it is a new change of this machine.
+  /// Who made it and when; `nil` for a new change of this machine.
   var origin: RowOrigin?
 }
 
-/// A row that the server has lost, or has an older one of, and that is sent again before what is
-/// unsent of its key.
+/// A row that the server has lost, or has an older version of; it is sent again before unsent
+/// changes of its key.
 struct LostRow {
   let batch: Int64
   let row: SharedRow
 }
 
 extension ReplicaTransaction {
-  /// The batch of changes that have none yet: single ones, each the last of its key.
+  /// The batch of single changes that have none of their own yet, each the last of its key.
   static let unbatched: Int64 = 0
 
-  /// Returns the batch of the first unsent change of a key; `nil` if there is none.
+  /// Returns the batch of a key's first unsent change, or `nil`.
   func firstBatch(of key: KeyBytes) throws -> Int64? {
     try connection.first(
       "SELECT unit FROM log WHERE key = ? AND unit != 0 ORDER BY unit LIMIT 1", .bytes(key.bytes)
     ) { $0.integer(0) } ?? (isUnbatched(key) ? Self.unbatched : nil)
   }
 
-  /// The same without a row that the server has lost: the first change of this machine.
+  /// Returns the batch of this machine's first unsent change, ignoring a lost row.
   func firstOwnBatch(of key: KeyBytes) throws -> Int64? {
     try connection.first(
       "SELECT unit FROM log WHERE key = ? AND unit != 0 AND unit > 0 ORDER BY unit LIMIT 1",
@@ -80,7 +80,7 @@ extension ReplicaTransaction {
     try connection.exists("SELECT 1 FROM log WHERE unit = 0 AND key = ?", .bytes(key.bytes))
   }
 
-  /// Returns the last unsent change of a key; `nil` if there is none.
+  /// Returns the last unsent change of a key, or `nil`.
   func lastChange(of key: KeyBytes) throws -> OutboxChange? {
     if let change = try changes(of: Self.unbatched, only: key).first { return change }
     return try connection.first(
@@ -141,7 +141,7 @@ extension ReplicaTransaction {
 
   // MARK: - Lost rows
 
-  /// Returns the row of a key that is to be sent again; `nil` if there is none.
+  /// Returns the lost row of a key that is to be sent again, or `nil`.
   func lostRow(_ key: KeyBytes) throws -> LostRow? {
     if let pending = lostRows[key] { return LostRow(batch: 0, row: pending) }
     return try connection.first(
@@ -158,15 +158,15 @@ extension ReplicaTransaction {
     } ?? nil
   }
 
-  /// Takes a row to be sent again, if this release can read it, by ``enqueueLostRows()``.
+  /// Marks a row to be sent again by ``enqueueLostRows()``, if this release can read it.
   func sendAgain(_ row: SharedRow, of key: KeyBytes) throws {
     guard let origin = row.origin, case .value(let value) = row.form else { return }
-    try settleLostRow(key)
+    try dropLostRow(key)
     lostRows[key] = SharedRow(key: key.text, stored: value, origin: origin)
   }
 
-  /// Drops the row of a key that was to be sent again.
-  func settleLostRow(_ key: KeyBytes) throws {
+  /// Forgets the lost row of a key.
+  func dropLostRow(_ key: KeyBytes) throws {
     guard lostRows.removeValue(forKey: key) == nil, let lost = try lostRow(key) else { return }
     try remove(lost.batch)
   }
@@ -203,7 +203,6 @@ extension ReplicaTransaction {
       .bytes(Array(message.utf8)), .integer(batch))
   }
 
-  /// Removes a batch with its changes.
   func remove(_ batch: Int64) throws {
     try connection.run("DELETE FROM log WHERE unit = ?", .integer(batch))
     try connection.run("DELETE FROM unit WHERE id = ?", .integer(batch))
@@ -215,10 +214,10 @@ extension ReplicaTransaction {
 
   // MARK: - The batch that was numbered
 
-  /// Whether a batch was numbered, and it is not known whether the server has it.
+  /// Whether a batch was numbered whose outcome is unknown.
   func isInFlight() throws -> Bool { try !batches(in: .inFlight).isEmpty }
 
-  /// The server has the batch that was numbered last.
+  /// Records that the server has performed the numbered batch.
   func acknowledge(revision: Int64) throws {
     for batch in try batches(in: .inFlight) {
       for change in try changes(of: batch.id) {
@@ -233,14 +232,14 @@ extension ReplicaTransaction {
     try note(sync.number, of: sync.writer)
   }
 
-  /// The server has not the batch that was numbered last, and can never perform it.
+  /// Records that the server has not performed the numbered batch, and never can.
   func recall() throws {
     try connection.run("UPDATE unit SET state = 0 WHERE state = 1")
   }
 }
 
 extension ReplicaTransaction {
-  /// Returns the batch that was numbered and is not settled.
+  /// Returns the numbered batch whose outcome is unknown.
   func numberedBatch() throws -> SharedBatch? {
     let batches = try batches(in: .inFlight)
     guard !batches.isEmpty else { return nil }
@@ -259,7 +258,7 @@ extension ReplicaTransaction {
 
   /// Gives the next batch a number.
   func numberNextBatch() throws {
-    // Without a shadow, nothing has a base.
+    // Without a shadow, changes have no base.
     guard sync.identity != nil, sync.revision > 0 else { return }
     try dropReplacedChanges()
     let chosen = try chooseBatches()
@@ -273,7 +272,7 @@ extension ReplicaTransaction {
     }
   }
 
-  /// Drops single changes that wait although a later one would replace them.
+  /// Drops waiting single changes that a later change replaces.
   private func dropReplacedChanges() throws {
     let replaced = try connection.all(
       """
@@ -288,11 +287,11 @@ extension ReplicaTransaction {
   }
 }
 
-// A batch loses its number if its key is changed elsewhere, or if another file is found to write with
-// this file's tag. A request that was on its way may be performed nevertheless. The number alone
-// does not name a batch then: a copy of the file may have given it to another one.
+// A batch loses its number if its key is changed elsewhere, or if another file writes with this
+// file's tag. A request on its way may still be performed. The number alone does not identify the
+// batch then: a copy of the file may have used it for another one.
 extension ReplicaTransaction {
-  /// Acknowledges batches that the server has performed after they lost their number.
+  /// Acknowledges batches that the server performed after they lost their number.
   func acknowledgeLateBatches(_ rows: [SharedRow], _ writers: [WriterTag: [UInt8]]) throws {
     let batches = try batchesThatLostTheirNumber()
     guard !batches.isEmpty else { return }
@@ -310,11 +309,11 @@ extension ReplicaTransaction {
       }
       let isPerformed =
         writers[batch.writer] == batch.writerRow
-        // The writer went on. That all rows are there as they were sent is as good.
+        // The writer has sent later batches; that all rows are as they were sent is enough.
         || (writers[batch.writer].flatMap(WriterRow.number) ?? 0 > number
           && sent.allSatisfy { $0.row != nil })
       guard isPerformed else { continue }
-      // What is there instead was written later, and so is newer than the shadow.
+      // Rows that replaced them were written later, and so are newer than the shadow.
       for (key, row) in sent { if let row { try setShadow(row, of: key) } }
       try remove(batch.id)
     }

@@ -1,11 +1,11 @@
 internal import PreferencesCore
 
-// A server that was restored from an older snapshot has lost what came after that, gives the same
-// revisions again, and may have taken changes before any machine noticed. The first machine that
-// notices begins a new life of the server. Then every machine sends again what it has newer than the
-// server, as it was, and the newest row of each key stays.
+// A server that was restored from an older snapshot has lost later changes, uses the same revisions
+// again, and may have accepted changes before any machine noticed. The first machine that notices
+// begins a new life of the server. Then every machine sends again, unchanged, what is newer than on
+// the server, and the newest row of each key stays.
 extension ReplicaTransaction {
-  /// Compares everything that the server has with the shadow.
+  /// Compares everything on the server with the shadow.
   ///
   /// `known` is `nil` if nothing is sent meanwhile.
   func apply(
@@ -40,10 +40,9 @@ extension ReplicaTransaction {
 
   // MARK: - Writers
 
-  /// What the server has of this writer.
   private enum OwnWriter {
     case known
-    /// The batch that was numbered is performed.
+    /// The numbered batch was performed.
     case performed
     /// The server has an older row, or none.
     case lost
@@ -58,7 +57,7 @@ extension ReplicaTransaction {
     let row = snapshot.writers[sync.writer]
     if row == sync.writerRow { return .known }
     if row == sync.newWriterRow, try isInFlight() { return .performed }
-    // The sender has heard of a later batch since.
+    // The sender has received a later acknowledgement.
     if let known, known.writerRow != sync.writerRow { return .failed(.outdated) }
     let number = sync.writerRow.flatMap(WriterRow.number) ?? 0
     return row.flatMap(WriterRow.number) ?? 0 < number ? .lost : .failed(.cloned)
@@ -69,7 +68,7 @@ extension ReplicaTransaction {
   ) throws {
     switch own {
     case .known, .failed:
-      // A row has the life in which it was numbered.
+      // A row contains the life in which it was numbered.
       if isRestored { try recall() }
     case .performed, .lost:
       try forgetWriterRow(snapshot.writers[sync.writer], snapshot.revision)
@@ -81,7 +80,7 @@ extension ReplicaTransaction {
     _ snapshot: SharedSnapshot, _ numbers: [WriterTag: Int64], _ seen: [WriterTag: Writer]
   ) throws -> Bool {
     if snapshot.revision < sync.revision { return true }
-    // The server forgets the others.
+    // The server forgets the rows of other writers.
     for (tag, writer) in seen where !tag.isForgotten && numbers[tag] ?? 0 < writer.current {
       return true
     }
@@ -89,10 +88,9 @@ extension ReplicaTransaction {
     return snapshot.rows.contains { $0.revision < shadows[KeyBytes($0.key)]?.revision ?? 0 }
   }
 
-  /// Returns the last number of each writer.
   private static func numbers(_ snapshot: SharedSnapshot) -> [WriterTag: Int64] {
     var numbers = snapshot.writers.compactMapValues(WriterRow.number)
-    // A row that was sent again says nothing of what else its writer has made.
+    // A row that was sent again does not show its writer's other batches.
     for row in snapshot.rows where !row.isSentAgain {
       guard let origin = row.origin else { continue }
       numbers[origin.writer] = max(numbers[origin.writer] ?? 0, origin.number)
@@ -107,20 +105,20 @@ extension ReplicaTransaction {
 
   // MARK: - Rows
 
-  /// What is known of a server that was restored.
+  /// What is known of a restored server.
   private struct RestoredServer {
     /// The life that this file was in step with.
     let life: Int64
-    /// The last numbers of the writers in the server, and those that were known.
+    /// The last numbers of the writers on the server, and the last known ones.
     let numbers: [WriterTag: Int64]
     let seen: [WriterTag: Writer]
-    /// A revision that the snapshot had, at least.
+    /// A revision that the snapshot contains, at least.
     let survived: Int64
 
-    /// Whether the server does not know that a row of this file was ever written.
+    /// Whether the server has lost a row of this file.
     func hasLost(_ own: RowOrigin) -> Bool { numbers[own.writer] ?? 0 < own.number }
 
-    /// Whether a row was there before the server was restored, in what this file was in step with.
+    /// Whether a row was received before the server was restored.
     func hadReceived(_ row: SharedRow, _ origin: RowOrigin) -> Bool {
       row.revision <= survived || origin.number <= seen[origin.writer]?.number ?? 0
     }
@@ -130,7 +128,7 @@ extension ReplicaTransaction {
     _ snapshot: SharedSnapshot, _ seen: [WriterTag: Writer]
   ) throws -> Int64 {
     var last: Int64 = 0
-    // Own rows may be new: the sender notices nothing.
+    // Own rows may have been sent after the restore, which the sender does not notice.
     for row in snapshot.rows where !row.isSentAgain && row.revision > last {
       guard let origin = row.origin, seen[origin.writer]?.isOwn != true,
         try newestRow(KeyBytes(row.key))?.origin == origin
@@ -159,8 +157,8 @@ extension ReplicaTransaction {
     try merge(changes)
   }
 
-  /// The restored server has a row whose time does not compare with what this file had; `nil` if it
-  /// does.
+  /// Handles a row of the restored server whose time cannot be compared with that of this file's
+  /// row; returns `nil` if it can.
   private func receive(
     _ row: SharedRow, of key: KeyBytes, _ restored: RestoredServer
   ) throws -> RemoteChange? {
@@ -172,7 +170,7 @@ extension ReplicaTransaction {
       guard hadReceived, origin.time.life == restored.life, row.revision <= sync.revision,
         value != nil
       else { return nil }
-      // The key was removed, and the removal forgotten.
+      // The key was removed, and the removal collected.
       let time = RowTime(life: restored.life, revision: sync.revision)
       let removal = RowOrigin(writer: sync.writer, number: 0, time: time)
       try setShadow(row, of: key)
@@ -180,8 +178,8 @@ extension ReplicaTransaction {
       try sendAgain(SharedRow(key: key.text, stored: nil, origin: removal), of: key)
       return RemoteChange(key: key, row: row, isNewer: false)
     }
-    // It was written after the snapshot was restored, before any machine had noticed that: it is newer
-    // than all that was lost, and its revision does not say so.
+    // It was written after the server was restored and before any machine noticed: it is newer than
+    // all lost rows, although its revision is not.
     guard known.origin?.isNewer(than: origin) == true, !hadReceived, !row.isSameChange(as: known)
     else { return nil }
     let change = try take(row, of: key, inPlaceOf: known, isLost: restored.hasLost)
@@ -193,7 +191,7 @@ extension ReplicaTransaction {
     return change
   }
 
-  /// The server has no row any more.
+  /// Handles a row that the server no longer has.
   private func noteMissing(
     _ known: SharedRow, _ key: KeyBytes, _ snapshot: SharedSnapshot, isRestored: Bool
   ) throws -> RemoteChange {

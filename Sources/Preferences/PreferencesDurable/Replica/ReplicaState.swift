@@ -1,12 +1,12 @@
 package import FoundationEssentials
 package import PreferencesCore
 
-/// A file as it is shared from ``SharedReplica/share(_:clearingDecisions:)`` or
-/// ``SharedReplica/adopt(identity:)`` on, at one place.
+/// One period in which a file is shared at one place, from
+/// ``SharedReplica/share(_:clearingDecisions:)`` or ``SharedReplica/adopt(identity:)`` on.
 ///
-/// What a session knows of a server says nothing about another sharing of the same file.
+/// What a session knows of a server does not apply to another period.
 package struct SharingEpoch: Hashable, Sendable {
-  /// A tag that the file has taken in it.
+  /// A tag that the file has used in it.
   let tag: WriterTag
 
   /// Where it is shared, as ``SharingSettings/place``.
@@ -17,7 +17,7 @@ package struct SharingEpoch: Hashable, Sendable {
     place = record.settings.place
   }
 
-  /// Fails unless the file is still shared so.
+  /// Fails if the file is no longer shared in this period.
   func check(_ record: SyncRecord, _ connection: SQLiteConnection) throws {
     guard
       try connection.exists("SELECT 1 FROM writer WHERE tag = ? AND own = 1", .bytes(tag.bytes)),
@@ -30,33 +30,32 @@ package struct SharingEpoch: Hashable, Sendable {
 }
 
 extension SharedReplica {
-  /// Returns how the file is shared now; `nil` if it is not.
+  /// Returns the current period, or `nil` if the file is not shared.
   package func currentEpoch() throws(PreferencesError) -> SharingEpoch? {
     guard try isShared() else { return nil }
     do throws(PreferencesError) {
       return try inspect { SharingEpoch(try SyncRecord.read($0.connection)) }
     } catch {
-      // It has ended meanwhile.
+      // Sharing has ended meanwhile.
       guard error.code == .notFound else { throw error }
       return nil
     }
   }
 
-  /// Returns the same file, all of whose functions fail once it is shared otherwise.
+  /// Returns the same file; its functions fail when sharing ends or changes.
   package func during(_ sharing: SharingEpoch) -> SharedReplica {
     SharedReplica(preferences, during: sharing)
   }
 
-  /// Fails if the file is shared otherwise than ``during(_:)`` was told.
+  /// Fails if sharing has ended or changed since ``during(_:)``.
   package func checkEpoch() throws(PreferencesError) { try inspect { _ in } }
 }
 
-/// Changes that were not acknowledged.
 package struct UnsentChanges: Sendable {
   package var keys: [PreferenceKey]
-  /// Whether one of them is in the batch that is numbered, and may have been performed.
+  /// Whether one of them is in the numbered batch, and may have been performed.
   package var mayHaveHappened: Bool
-  /// Whether all of them wait for a decision, or were set aside.
+  /// Whether all of them wait for a decision or were set aside.
   package var areWaiting: Bool
 
   init(_ connection: SQLiteConnection, upTo mark: Int64) throws {
@@ -73,14 +72,14 @@ package struct UnsentChanges: Sendable {
   }
 }
 
-/// What is unsent of a key, for lists of changes.
+/// The unsent changes of a key, for lists.
 package struct UnsentChange: Sendable {
   package let key: PreferenceKey
   /// Whether the last change is a removal.
   package let isRemoval: Bool
   /// When the first unsent change was made.
   package let date: Date
-  /// Whether a change waits for a decision, or was set aside.
+  /// Whether a change waits for a decision or was set aside.
   package let waits: Bool
 }
 
@@ -90,7 +89,7 @@ package enum SetAsideReason: Int, Hashable, Sendable, Codable {
   case newerForm = 2
   case tooLarge = 3
   case noSpace = 4
-  /// What the server has of a key is damaged.
+  /// The server's row of a key is damaged.
   case damaged = 5
 }
 
@@ -98,9 +97,9 @@ package struct SharingState: Sendable {
   package var settings: SharingSettings
   package var identity: [UInt8]?
   package var writer: WriterTag
-  /// The row `w/<tag>` as the server had it last; `nil` if it has none.
+  /// The server's last row `w/<tag>`, or `nil` if there is none.
   package var writerRow: [UInt8]?
-  /// The revision up to which the shadow is the server's; 0 before the first contact.
+  /// The revision of the server that the shadow has; 0 before the first contact.
   package var revision: Int64
   package var isReadOnly: Bool
   package var unsentKeys: Int
@@ -114,23 +113,23 @@ package struct SharingState: Sendable {
   package var damagedKeys: [PreferenceKey]
 }
 
-/// What a shared file knows of its engine: the row of the table `sync`.
+/// The state of sharing: the row of the table `sync`.
 struct SyncRecord: Equatable {
   var settings: SharingSettings
   var isReadOnly: Bool
   var identity: [UInt8]?
   var writer: WriterTag
 
-  /// The row of the writer as the server had it last, and since which revision.
+  /// The server's last row of the writer, and its revision.
   var writerRow: [UInt8]?
   var writtenRevision: Int64 = 0
 
-  /// The number, and the time and random bytes, of the last batch that was numbered.
+  /// The number, and the time and random bytes, of the batch that was numbered last.
   var number: Int64 = 0
   var nonce: [UInt8] = []
   var revision: Int64 = 0
 
-  /// The reason of what the next snapshot brings.
+  /// The reason to report for the changes of the next snapshot.
   var arrival: ChangeFeedEntry.Reason = .initialSync
 
   init(settings: SharingSettings, writer: WriterTag) {
@@ -139,10 +138,10 @@ struct SyncRecord: Equatable {
     isReadOnly = false
   }
 
-  /// The row of the writer with the last batch that was numbered.
+  /// The row of the writer with the batch that was numbered last.
   var newWriterRow: [UInt8] { WriterRow.bytes(number: number, nonce: nonce) }
 
-  /// The life of the server that the shadow is of.
+  /// The life of the server that the shadow has.
   var life: Int64 { identity.map(StoreIdentity.life) ?? 0 }
 
   /// Returns the row of a change in the batch that was numbered last.
@@ -151,7 +150,7 @@ struct SyncRecord: Equatable {
     return SharedRow(key: change.key.text, stored: change.value, origin: change.origin ?? new)
   }
 
-  /// Forgets what the server has of this writer, which becomes another one.
+  /// Becomes a new writer, of which the server has nothing.
   mutating func takeNewTag() {
     writer = .random()
     writerRow = nil
@@ -217,11 +216,11 @@ struct SyncRecord: Equatable {
   }
 }
 
-/// Changes that are sent together, or an unbatched one, as ``SharedReplica/unsent(upTo:)`` sees them.
+/// A batch or an unbatched change, for ``SharedReplica/unsent(upTo:)``.
 struct UnsentBatch {
   let isInFlight: Bool
 
-  /// Whether it waits for a decision or was set aside, or another one on which it is based.
+  /// Whether it, or a batch on which it is based, waits for a decision or was set aside.
   private(set) var waits: Bool
   private(set) var changes: [(key: KeyBytes, generation: Int64)] = []
 
@@ -229,7 +228,7 @@ struct UnsentBatch {
   static func all(_ connection: SQLiteConnection) throws -> [UnsentBatch] {
     var batches: [UnsentBatch] = []
     var last: Int64?
-    // Loose changes are the last of their keys.
+    // Unbatched changes are the last of their keys.
     try connection.run(
       """
       SELECT log.unit, log.key, log.generation, coalesce(unit.state, 0) FROM log \
@@ -259,7 +258,7 @@ struct UnsentBatch {
   }
 }
 
-/// A batch that waits for a decision, since a key of it was changed elsewhere.
+/// A batch that waits for a decision because a key of it was changed elsewhere.
 package struct ReplicaConflict: Sendable {
   package struct Value: Sendable {
     package let key: PreferenceKey
@@ -269,15 +268,14 @@ package struct ReplicaConflict: Sendable {
 
   package let values: [Value]
   package let isTransaction: Bool
-  /// Why an earlier decision failed.
   package let message: String?
   /// Its first batch.
   let batch: Int64
-  /// What `resolve` compares.
+  /// Changes with everything that a decision depends on; `resolve` compares it.
   package let token: [UInt8]
 }
 
-/// What becomes of a conflict.
+/// How to decide a conflict.
 package enum ReplicaDecision: Sendable {
   case takeShared
   case keepLocal

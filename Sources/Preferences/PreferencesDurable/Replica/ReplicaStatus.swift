@@ -4,7 +4,7 @@ package import PreferencesCore
 extension SharedReplica {
   /// The batches that wait for a decision, the oldest first.
   ///
-  /// Those that are based on a listed one are a part of that.
+  /// Batches that are based on a listed one are part of it.
   package func conflicts() throws(PreferencesError) -> [ReplicaConflict] {
     try change { transaction in
       guard try !transaction.batches(in: .conflict).isEmpty else { return [] }
@@ -45,15 +45,14 @@ extension SharedReplica {
 }
 
 extension ReplicaTransaction {
-  /// Returns a conflict as it is now, if nothing has changed since it was listed.
+  /// Returns the present state of a conflict, if nothing has changed since it was listed.
   fileprivate func find(_ conflict: ReplicaConflict) throws -> Conflict? {
-    // Programs decide the oldest first, so most of the time there is only one to look at.
+    // Programs decide the oldest conflict first, so usually there is only one to check.
     try conflicts(upTo: conflict.batch).first { $0.token == conflict.token }
   }
 }
 
 extension ReplicaTransaction.Conflict {
-  /// Everything that a decision depends on.
   fileprivate var token: [UInt8] {
     var token = BigEndian.bytes(batch.id)
     func append(_ bytes: [UInt8]) { token += BigEndian.bytes(Int64(bytes.count)) + bytes }
@@ -123,7 +122,7 @@ extension SharedReplica {
     }
   }
 
-  /// The rows that the server had last, also removals, by the bytes of their keys.
+  /// The server's last rows, including removals, by the bytes of their keys.
   package func shadow() throws(PreferencesError) -> [[UInt8]: SharedRow] {
     let rows = try inspect { try ReplicaTransaction.shadows($0.connection) }
     return Dictionary(rows.map { ($0.key.bytes, $0.value) }) { $1 }
@@ -150,11 +149,11 @@ extension SharedReplica {
     return found
   }
 
-  /// The keys that have unsent changes, the oldest first.
+  /// The keys with unsent changes, the oldest first.
   package func unsent() throws(PreferencesError) -> [UnsentChange] {
     try inspect { database in
       var changes: [KeyBytes: UnsentChange] = [:]
-      // The changes of a key in their order; single ones without a batch are the last.
+      // Ordered by batch for each key; an unbatched change is the last.
       try database.connection.run(
         """
         SELECT log.key, log.kind, log.since, coalesce(unit.state, 0) FROM log \
@@ -173,17 +172,18 @@ extension SharedReplica {
     }
   }
 
-  /// Where the outbox ends now, for ``unsent(upTo:)``.
+  /// The present end of the outbox, for ``unsent(upTo:)``.
   package func outboxMark() throws(PreferencesError) -> Int64 {
     try inspect { try $0.connection.integer("SELECT max(generation) FROM log") ?? 0 }
   }
 
-  /// What the outbox still has of the changes that it had when its mark was taken.
+  /// Returns the changes up to a mark that are still in the outbox.
   package func unsent(upTo mark: Int64) throws(PreferencesError) -> UnsentChanges {
     try inspect { try UnsentChanges($0.connection, upTo: mark) }
   }
 
-  /// The same with the conflicts at that time: a decision between two looks would seem a refusal.
+  /// Also returns the conflicts at the same time: between two reads, a decision would look like a
+  /// refusal.
   package func unsentWithConflicts(
     upTo mark: Int64
   ) throws(PreferencesError) -> (UnsentChanges, [ReplicaConflict]) {
@@ -193,10 +193,10 @@ extension SharedReplica {
     }
   }
 
-  /// What to remove from the server, if it has more than `limit` removals: the keys with their rows,
-  /// the oldest first, and the new floor; `nil` if there is nothing to do.
+  /// Returns what to remove from the server if it has more than `limit` removals: the oldest rows,
+  /// and the new floor; returns `nil` if there is nothing to do.
   ///
-  /// They are as many as one transaction of the server can compare; call it again after that.
+  /// The rows are as many as one transaction of the server can compare; call it again after that.
   package func removalsToCollect(
     above limit: Int
   ) throws(PreferencesError) -> (rows: [SharedRow], floor: Int64)? {
@@ -216,7 +216,7 @@ extension SharedReplica {
   }
 }
 
-/// What the server said last.
+/// The server's last answer.
 package struct SharingReport: Hashable, Sendable, Codable {
   package var date: Date
   /// When the file was last in step.

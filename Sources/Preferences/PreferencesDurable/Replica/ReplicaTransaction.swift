@@ -1,9 +1,9 @@
 internal import PreferencesCore
 
-/// A transaction on a shared file: the shadow, the outbox and what is known of the server.
+/// A transaction on a shared file: the shadow, the outbox and the state of sharing.
 ///
-/// The first unsent change of a key is based on the key's row of the shadow. If the row changes, that
-/// change continues, is dropped, or becomes a conflict.
+/// The first unsent change of a key is based on the key's row of the shadow. If that row changes,
+/// the change is kept, dropped, or becomes a conflict.
 final class ReplicaTransaction {
   let write: WriteTransaction
   private let before: SyncRecord
@@ -21,7 +21,6 @@ final class ReplicaTransaction {
 
   var connection: SQLiteConnection { write.database.connection }
 
-  /// Writes what is kept in memory.
   func close() throws {
     try trimFeed()
     if sync != before { try sync.save(connection) }
@@ -29,7 +28,7 @@ final class ReplicaTransaction {
 
   // MARK: - Shadow
 
-  /// Returns what the server had of a key last; `nil` if nothing.
+  /// Returns the server's last row of a key, or `nil`.
   func shadow(_ key: KeyBytes) throws -> SharedRow? {
     try connection.first("SELECT revision, row FROM shadow WHERE key = ?", .bytes(key.bytes)) {
       row in
@@ -46,7 +45,7 @@ final class ReplicaTransaction {
     return all
   }
 
-  /// Records what the server has of a key; `nil` is nothing.
+  /// Records the server's row of a key; `nil` means none.
   func setShadow(_ row: SharedRow?, of key: KeyBytes) throws {
     try retryUnreadable(key)
     guard let row else {
@@ -63,7 +62,7 @@ final class ReplicaTransaction {
       .integer(row.revision), .integer(kind), .bytes(row.bytes))
   }
 
-  /// Lets batches be sent again that were set aside because of what the server had of a key.
+  /// Makes batches that were set aside because of the server's row of a key sendable again.
   private func retryUnreadable(_ key: KeyBytes) throws {
     let batches = try connection.all(
       """
@@ -79,11 +78,11 @@ final class ReplicaTransaction {
   // MARK: - Writers
 
   struct Writer {
-    /// The highest number that was seen.
+    /// The highest known number.
     var number: Int64
-    /// The same in this life of the server.
+    /// The highest known number in this life of the server.
     var current: Int64
-    /// Whether this file is the writer, or was.
+    /// Whether this file is or was the writer.
     var isOwn: Bool
   }
 
@@ -101,7 +100,6 @@ final class ReplicaTransaction {
     try connection.exists("SELECT 1 FROM writer WHERE tag = ? AND own = 1", .bytes(tag.bytes))
   }
 
-  /// Records that a writer has sent a batch.
   func note(_ number: Int64, of tag: WriterTag) throws {
     try connection.run(
       """
@@ -110,7 +108,7 @@ final class ReplicaTransaction {
       """, .bytes(tag.bytes), .integer(number))
   }
 
-  /// Becomes another writer, which has sent nothing yet.
+  /// Becomes a new writer, which has sent nothing.
   func takeNewTag() throws {
     sync.takeNewTag()
     try connection.run("INSERT INTO writer VALUES(?, 0, 0, 1)", .bytes(sync.writer.bytes))
@@ -118,7 +116,7 @@ final class ReplicaTransaction {
 
   // MARK: - Values
 
-  /// Changes a value as the server or a decision has it, and tells observers of all processes.
+  /// Sets a value from the server or a decision, and notifies observers in all processes.
   func apply(
     _ new: PreferenceValue.Encoded?, for key: KeyBytes, conflict: Bool, from writer: WriterTag?
   ) throws {
@@ -127,7 +125,7 @@ final class ReplicaTransaction {
     try addToFeed(key, from: old, to: new, conflict: conflict, writer)
   }
 
-  /// Returns the value that the file has; `nil` also if it is damaged, as it may be replaced.
+  /// Returns the file's value; `nil` also if it is damaged, because then it may be replaced.
   func presentValue(of key: KeyBytes) throws -> PreferenceValue.Encoded? {
     do {
       return try write.database.stored(key)
@@ -170,9 +168,9 @@ extension ReplicaTransaction {
     return true
   }
 
-  /// The row of this writer was written, in a revision.
+  /// Records that the row of this writer was written in a revision.
   private func merge(_ row: [UInt8]?, _ revision: Int64) throws -> Bool {
-    // The sender may have heard of later batches.
+    // The sender may have received later acknowledgements.
     guard revision > sync.writtenRevision, row != sync.writerRow else { return true }
     if row == sync.newWriterRow, try isInFlight() {
       try acknowledge(revision: revision)
@@ -183,14 +181,15 @@ extension ReplicaTransaction {
     return true
   }
 
-  /// The server has an older row of this writer, or none: what was numbered last cannot be performed.
+  /// Records that the server has an older row of this writer, or none: the numbered batch cannot be
+  /// performed.
   func forgetWriterRow(_ row: [UInt8]?, _ revision: Int64) throws {
     sync.writerRow = row
     sync.writtenRevision = revision
     try recall()
   }
 
-  /// Whether a row is another one than the shadow has.
+  /// Whether a row differs from the shadow's.
   private func isNew(_ row: SharedRow) throws -> Bool {
     let key = KeyBytes(row.key)
     guard let known = try shadow(key) else { return true }
@@ -199,7 +198,7 @@ extension ReplicaTransaction {
     return known.bytes != row.bytes
   }
 
-  /// The value of a row, if this release can read it; of no row, there is none.
+  /// The value in a row, `nil` for no row; the result is `nil` if this release cannot read the row.
   static func readable(_ row: SharedRow?) -> (value: PreferenceValue.Encoded?, Void)? {
     guard let row else { return (nil, ()) }
     guard case .value(let stored) = row.form else { return nil }

@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 
-/// When a row was written: in which life of the server, and in which revision of that.
+/// When a row was written: in which life of the server, and in which revision.
 ///
-/// A life begins when a machine notices that the server was restored, since revisions are given
-/// again then. For two rows of a key, the later one is newer.
+/// A life begins when a machine notices that the server was restored, because a restored server
+/// uses revisions again. Of two rows of a key, the later one is newer.
 struct RowTime: Hashable, Comparable {
   let life: Int64
   let revision: Int64
@@ -13,7 +13,7 @@ struct RowTime: Hashable, Comparable {
   }
 }
 
-/// Who has made the change of a row, and when it was written first.
+/// Who made the change of a row, and when it was first written.
 struct RowOrigin: Hashable {
   let writer: WriterTag
   let number: Int64
@@ -27,7 +27,7 @@ struct RowOrigin: Hashable {
     self.time = time
   }
 
-  /// Reads ``bytes``; `nil` if these have another length.
+  /// Reads ``bytes``, or returns `nil` for another length.
   init?(_ bytes: some Collection<UInt8>) {
     let bytes = Array(bytes)
     guard bytes.count == Self.count else { return nil }
@@ -42,15 +42,15 @@ struct RowOrigin: Hashable {
       + BigEndian.bytes(time.revision)
   }
 
-  /// Whether it is newer; of two with the same time, which only rows of different restored servers
-  /// have, all machines take the same one.
+  /// Whether it is newer; rows with the same time, which only different restored servers can have,
+  /// are ordered equally on all machines.
   func isNewer(than other: Self) -> Bool {
     time == other.time
       ? other.bytes.lexicographicallyPrecedes(bytes) : other.time < time
   }
 }
 
-/// The row `id`, by which a store is known.
+/// The row `id`, which identifies a store.
 ///
 /// | bytes | mean |
 /// | --- | --- |
@@ -58,18 +58,18 @@ struct RowOrigin: Hashable {
 /// | 16 | random bytes, which stay |
 /// | 8 | the life of the server, big-endian; missing before the first restored server |
 ///
-/// A life is the time at which a machine has noticed that the server was restored, in milliseconds
-/// since 1970, and greater than every one that the machine knew. Every batch compares the row.
+/// A life is the time at which a machine noticed that the server was restored, in milliseconds
+/// since 1970, and is greater than every life that the machine knew. Every batch compares the row.
 package enum StoreIdentity {
   private static let count = 17
 
-  /// Whether a row can be one; no clock has a life that is no time.
+  /// Whether a row can be one: no clock shows a life that is not a valid time.
   package static func isIdentity(_ row: [UInt8]) -> Bool {
     row.first == 1 && (row.count == count || row.count == count + 8)
       && Date(foreignMilliseconds: life(row)) != nil
   }
 
-  /// Whether two rows are those of one store.
+  /// Whether two rows identify the same store.
   package static func isSame(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     one.prefix(count) == other.prefix(count)
   }
@@ -78,7 +78,7 @@ package enum StoreIdentity {
     row.count == count + 8 ? BigEndian.number(row[count...]) : 0
   }
 
-  /// Returns the row with which a new life begins.
+  /// Returns the row that begins a new life.
   static func renewed(_ row: [UInt8], after known: Int64) -> [UInt8] {
     let next = max(Date().milliseconds, max(known, life(row)) + 1)
     return row.prefix(count) + BigEndian.bytes(next)

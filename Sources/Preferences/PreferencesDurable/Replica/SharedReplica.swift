@@ -1,18 +1,18 @@
 internal import FoundationEssentials
 package import PreferencesCore
 
-/// What keeps a file of preferences in step with a server.
+/// The state that keeps a file of preferences in step with a server.
 ///
-/// It is what the server has (the shadow), what is unsent (the outbox), and what came from elsewhere
-/// (the change feed). It knows no network.
+/// It has the server's rows (the shadow), the unsent changes (the outbox), and the changes from
+/// elsewhere (the change feed). It does not use the network.
 ///
-/// Every process that has the file open can use it; those that send and receive hold the lock of the
-/// sender. Every function is one transaction of the file, and throws ``PreferencesError``, with
-/// ``PreferencesError/Code/notFound`` if the file is not shared, or otherwise than it must be.
+/// Every process that has the file open can use it; those that send and receive hold the lock of
+/// the sender. Every function is one transaction of the file, and throws ``PreferencesError``, with
+/// ``PreferencesError/Code/notFound`` if the file is not shared, or if sharing has changed.
 package final class SharedReplica: Sendable {
   package let preferences: DurablePreferences
 
-  /// How the file must be shared; `nil` if that is all the same.
+  /// The period of sharing that is required, or `nil` for any.
   package let sharing: SharingEpoch?
 
   package init(_ preferences: DurablePreferences, during sharing: SharingEpoch? = nil) {
@@ -20,24 +20,23 @@ package final class SharedReplica: Sendable {
     self.sharing = sharing
   }
 
-  /// The path of the file of preferences.
   package func filePath() throws(PreferencesError) -> String { try preferences.suiteFile().path }
 
   // MARK: - Sharing
 
-  /// Whether the file is shared; false if there is no file.
+  /// Whether the file is shared; false if it does not exist.
   package func isShared() throws(PreferencesError) -> Bool {
     try preferences.typed { try engine().inspect { $1.sharing > 0 } ?? false }
   }
 
-  /// Begins to share the file, or changes the settings.
+  /// Starts sharing the file, or changes the settings.
   ///
-  /// Its values go into the outbox, based on nothing.
+  /// All values go into the outbox, without a base.
   package func share(
     _ settings: SharingSettings, clearingDecisions: Bool = false
   ) throws(PreferencesError) {
     try preferences.typed {
-      // This imports what `UserDefaults` has.
+      // This imports the values of `UserDefaults`.
       try engine().open()
       try engine().maintain(creating: true) { write in
         if try write.database.state().sharing > 0 {
@@ -79,7 +78,7 @@ package final class SharedReplica: Sendable {
     try write.renewRules()
   }
 
-  /// Ends sharing: the file is a plain one again, with the values that it has.
+  /// Stops sharing: the file keeps its values, and is local again.
   @discardableResult
   package func unshare(losesUnsent: Bool = true) throws(PreferencesError) -> Int {
     try preferences.typed {
@@ -100,8 +99,8 @@ package final class SharedReplica: Sendable {
 
   // MARK: - Identity
 
-  /// Takes the identity of the store that is there now, as at the first contact: forgets the shadow,
-  /// takes a new tag, and puts every value into the outbox, based on nothing.
+  /// Adopts the identity of the store that is on the server now, as at the first contact: it
+  /// forgets the shadow, takes a new tag, and puts every value into the outbox, without a base.
   package func adopt(identity: [UInt8]) throws(PreferencesError) {
     try change { transaction in
       for table in ["log", "unit", "shadow", "writer"] {
@@ -118,7 +117,7 @@ package final class SharedReplica: Sendable {
 
   /// Takes a new tag, because another file writes with this one.
   ///
-  /// The log stays; a batch that was numbered loses its number.
+  /// The outbox stays; a numbered batch loses its number.
   package func renewWriter() throws(PreferencesError) {
     try change { transaction in
       try transaction.recall()
@@ -126,7 +125,7 @@ package final class SharedReplica: Sendable {
     }
   }
 
-  /// Refuses changes of all processes from now on (79), or allows them again.
+  /// Makes all processes refuse changes from now on (79), or allow them again.
   package func setReadOnly(_ isReadOnly: Bool) throws(PreferencesError) {
     try change { transaction in
       guard transaction.sync.isReadOnly != isReadOnly else { return }
@@ -135,12 +134,12 @@ package final class SharedReplica: Sendable {
     }
   }
 
-  /// Records what the server said last, for other processes and commands.
+  /// Records the server's last answer for other processes and commands.
   package func record(_ report: SharingReport) throws(PreferencesError) {
     try change { transaction in
       var report = report
       if report.lastContact == nil {
-        // A process that had none doesn't undo that of others.
+        // Without a contact of its own, a process must not erase that of others.
         try transaction.connection.run("SELECT report FROM sync") { row in
           let old = try? JSONDecoder().decode(SharingReport.self, from: Data(row.bytes(0)))
           report.lastContact = old?.lastContact
@@ -192,7 +191,7 @@ package final class SharedReplica: Sendable {
 }
 
 extension WriteTransaction {
-  /// Logs all values as if they were set now; what is damaged stays on this machine.
+  /// Logs all values as if they were set now; damaged ones stay on this machine.
   fileprivate func enqueueAllValues() throws {
     try database.connection.run(
       """
@@ -204,7 +203,7 @@ extension WriteTransaction {
 
   /// Makes all processes read the rules of sharing again.
   fileprivate func renewRules() throws {
-    // The sign of their number says whether changes are logged.
+    // The sign of the number shows whether changes are logged.
     try endApplying()
     try database.connection.run("UPDATE state SET sharing = ?", .integer(generation))
     wakesOthers = true
@@ -212,38 +211,37 @@ extension WriteTransaction {
 }
 
 extension SharedReplica {
-  /// What came from elsewhere after an entry of the change feed; `nil` if older entries are forgotten.
+  /// Returns the entries after one of the change feed, or `nil` if some of them were removed.
   package func changeFeed(after entry: Int64) throws(PreferencesError) -> [ChangeFeedEntry]? {
     try inspect { database in
       let last = try database.connection.integer("SELECT max(number) FROM journal") ?? 0
-      // A greater number is one of a change feed that was removed when sharing ended.
+      // A greater number is from a change feed that was removed when sharing ended.
       guard entry <= last else { return nil }
       let entries = try Self.entries(database, "number > ? ORDER BY number", entry)
       return entries.count == last - entry ? entries : nil
     }
   }
 
-  /// The changes of this machine that were given up after an entry of the change feed, also if other
-  /// entries are forgotten.
+  /// Returns the changes of this machine that were given up, after an entry of the change feed;
+  /// they are kept longer than other entries.
   package func losses(after entry: Int64) throws(PreferencesError) -> [ChangeFeedEntry] {
     try inspect { database in
       try Self.entries(database, "conflict = 1 AND number > ? ORDER BY number", entry)
     }.filter { $0.reason != .decision }
   }
 
-  /// The number of the last entry.
   package func lastFeedEntry() throws(PreferencesError) -> Int64 {
     try inspect { try $0.connection.integer("SELECT max(number) FROM journal") ?? 0 }
   }
 
-  /// The last entries, the oldest first.
+  /// Returns the last entries, the oldest first.
   package func recentFeed(_ limit: Int) throws(PreferencesError) -> [ChangeFeedEntry] {
     try inspect { database in
       try Self.entries(database, "1 ORDER BY number DESC LIMIT ?", Int64(limit)).reversed()
     }
   }
 
-  /// The last change of each key that was given up for one of others, the newest first.
+  /// Returns the last lost change of each key, the newest first.
   package func recentConflicts(_ limit: Int) throws(PreferencesError) -> [ChangeFeedEntry] {
     try inspect { database in
       try Self.entries(
@@ -281,11 +279,11 @@ extension SharedReplica {
 extension SharedReplica {
   // MARK: - Receiving
 
-  /// Compares everything that the server has, at one revision, with the shadow.
+  /// Compares everything on the server, at one revision, with the shadow.
   ///
-  /// Nothing happens if the identity is not that of the file; the first one is taken. `known` is
-  /// `nil` if nothing is sent meanwhile. Who cannot begin a new life of a restored server goes on
-  /// without.
+  /// Nothing happens if the identity differs from the file's; the first one is taken. `known` is
+  /// `nil` if nothing is sent meanwhile. Without `beginsLife`, a restored server is used without a
+  /// new life, because the user may not write one.
   package func apply(
     _ snapshot: SharedSnapshot, since known: SharingState? = nil, beginsLife: Bool = false
   ) throws(PreferencesError) -> SnapshotOutcome {
@@ -302,10 +300,10 @@ extension SharedReplica {
 
   // MARK: - Sending
 
-  /// Returns the batch that was numbered and is not settled, or else numbers the next one.
+  /// Returns the numbered batch whose outcome is unknown, or else numbers the next one.
   ///
-  /// The file is synced then, so that the number is never used again. `nil` if nothing can be sent
-  /// now.
+  /// The file is synced then, so that the number is never used again. Returns `nil` if nothing can
+  /// be sent now.
   package func nextBatch() throws(PreferencesError) -> SharedBatch? {
     let (batch, nonce, database) = try change { transaction in
       if try !transaction.isInFlight() { try transaction.numberNextBatch() }
@@ -325,27 +323,27 @@ extension SharedReplica {
     return batch
   }
 
-  /// The server has the batch.
+  /// Records that the server has performed the batch.
   ///
-  /// `apply` does the same when it meets the batch's rows. Nothing happens if the batch is settled already.
+  /// `apply` does the same when it receives the batch's rows; then this does nothing.
   package func acknowledge(_ batch: SharedBatch, revision: Int64) throws(PreferencesError) {
-    try settle(batch) { try $0.acknowledge(revision: revision) }
+    try finish(batch) { try $0.acknowledge(revision: revision) }
   }
 
-  /// The server has refused the batch's compares, and can never perform it.
+  /// Records that the server has refused the batch's compares, so it is never performed.
   ///
-  /// Its changes go back into the outbox. Those whose key was changed since wait for a decision, once
-  /// that was received.
+  /// Its changes return to the outbox. Once the receiver has the rows, changes whose keys were
+  /// changed elsewhere wait for a decision.
   package func reject(_ batch: SharedBatch) throws(PreferencesError) {
-    try settle(batch) { try $0.recall() }
+    try finish(batch) { try $0.recall() }
   }
 
-  /// The server refuses the batch for another reason: it waits, and others go on.
+  /// Sets aside a batch that the server refuses for another reason; other batches are sent.
   package func setAside(
     _ batch: SharedBatch, keys: [PreferenceKey]?, because reason: SetAsideReason, _ message: String
   ) throws(PreferencesError) {
     let named = keys.map { Set($0.map(KeyBytes.init)) }
-    try settle(batch) { transaction in
+    try finish(batch) { transaction in
       for batch in try transaction.batches(in: .inFlight) {
         let waits =
           try batch.isAtomic
@@ -359,7 +357,7 @@ extension SharedReplica {
   }
 
   /// Changes the batch that was numbered last, if it is this one.
-  private func settle(_ batch: SharedBatch, _ body: (ReplicaTransaction) throws -> Void)
+  private func finish(_ batch: SharedBatch, _ body: (ReplicaTransaction) throws -> Void)
     throws(PreferencesError)
   {
     try change { transaction in
@@ -371,7 +369,7 @@ extension SharedReplica {
     }
   }
 
-  /// Lets what was set aside be sent again; of one reason, or all.
+  /// Makes batches that were set aside sendable again, for one reason or all.
   package func retrySetAside(_ reason: SetAsideReason?) throws(PreferencesError) {
     try change { transaction in
       let (least, greatest) =

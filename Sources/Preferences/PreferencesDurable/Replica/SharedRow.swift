@@ -2,17 +2,17 @@ package import FoundationEssentials
 package import PreferencesCore
 internal import PrephirencesSystem
 
-/// A writer of shared preferences: a store file, until it is found to be a copy of another.
+/// A writer of shared preferences: a file, until another file is found to be its copy.
 package struct WriterTag: Hashable, Sendable {
   /// 16 random bytes; the first is 0 if the server forgets the writer after a while.
   package let bytes: [UInt8]
 
-  /// Whether the server forgets the writer after a while, so that its absence says nothing.
+  /// Whether the server forgets the writer after a while, so that its absence means nothing.
   package var isForgotten: Bool { bytes.first == 0 }
 
   package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Reads 32 hexadecimal digits, with small letters.
+  /// Reads 32 lower-case hexadecimal digits.
   package init?(hexadecimal text: some Collection<UInt8>) {
     guard text.count == 32, let bytes = [UInt8](hexadecimal: text),
       bytes.hexadecimal.utf8.elementsEqual(text)
@@ -20,19 +20,18 @@ package struct WriterTag: Hashable, Sendable {
     self.init(bytes)
   }
 
-  /// The bytes in hexadecimal digits.
   package var hexadecimal: String { bytes.hexadecimal }
 
-  /// Makes the tag of a file.
+  /// Returns a new tag for a file.
   package static func random() -> Self { Self([.random(in: 1...255)] + randomBytes()) }
 
-  /// Makes the tag of a writer that the server forgets.
+  /// Returns a new tag for a writer that the server forgets.
   package static func forgotten() -> Self { Self([0] + randomBytes()) }
 
   private static func randomBytes() -> [UInt8] { (1..<16).map { _ in .random(in: 0...255) } }
 }
 
-/// The row of a key, as the server has it.
+/// The row of a key on the server.
 ///
 /// | bytes | mean |
 /// | --- | --- |
@@ -45,9 +44,8 @@ package struct WriterTag: Hashable, Sendable {
 /// | rest | the value, as in the file |
 package struct SharedRow: Hashable, Sendable {
   package let key: PreferenceKey
-  /// The revision of the server in which the row was written; 0 if it is not written yet.
+  /// The revision of the server in which the row was written, or 0 before that.
   package let revision: Int64
-  /// The whole row.
   package let bytes: [UInt8]
 
   package init(key: PreferenceKey, revision: Int64, bytes: [UInt8]) {
@@ -56,7 +54,7 @@ package struct SharedRow: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// Makes the row of a new value; `nil` is a removal.
+  /// Creates the row of a new value; `nil` is a removal.
   package init(
     key: PreferenceKey, value: PreferenceValue?, writer: WriterTag, number: Int64,
     life: Int64 = 0
@@ -71,7 +69,7 @@ package struct SharedRow: Hashable, Sendable {
     self.init(key: key, revision: 0, bytes: header + origin.bytes + (stored?.bytes ?? []))
   }
 
-  // By bytes: keys that are equal as text can be two.
+  // Compared by bytes: keys that are equal as `String` can differ.
   package static func == (one: Self, other: Self) -> Bool {
     one.revision == other.revision && one.bytes == other.bytes
       && one.key.utf8.elementsEqual(other.key.utf8)
@@ -103,7 +101,8 @@ package struct SharedRow: Hashable, Sendable {
   package var writer: WriterTag? { isReadable ? WriterTag(Array(bytes[2..<18])) : nil }
   package var number: Int64? { isReadable ? BigEndian.number(bytes[18..<26]) : nil }
 
-  /// Whether a machine has sent the row after the server had lost it, whoever has made the change.
+  /// Whether a machine has sent the row again after the server lost it; any machine may have made
+  /// the change.
   package var isSentAgain: Bool { isReadable && written != 0 }
 
   private var written: Int64 { BigEndian.number(bytes[34..<Self.headerCount]) }
@@ -125,12 +124,12 @@ package struct SharedRow: Hashable, Sendable {
 
   private static let form: UInt8 = 1
 
-  /// What a row has before its value.
+  /// The size of a row before its value.
   package static let headerCount = BatchLimit.rowHeader
 
   private var isReadable: Bool { bytes.first == Self.form && bytes.count >= Self.headerCount }
 
-  /// What a row has, without decoding the value; `nil` is a removal.
+  /// The contents of a row without the decoded value; `nil` is a removal.
   enum Form: Hashable {
     case value(PreferenceValue.Encoded?)
     case newer
@@ -147,7 +146,6 @@ package struct SharedRow: Hashable, Sendable {
   }
 }
 
-/// Numbers in rows.
 enum BigEndian {
   static func bytes(_ number: Int64) -> [UInt8] {
     (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
@@ -158,9 +156,8 @@ enum BigEndian {
   }
 }
 
-/// Changes that are sent in one transaction of the server.
 package struct SharedBatch: Sendable {
-  /// What the row of a key must be, when the batch is performed.
+  /// What the row of a key must be when the batch is performed.
   package enum Base: Hashable, Sendable {
     case absent
     case row(SharedRow)
@@ -178,10 +175,10 @@ package struct SharedBatch: Sendable {
   package let writer: WriterTag
   package let number: Int64
   package let changes: [Change]
-  /// The row `w/<tag>` before, and with this batch, as ``WriterRow`` has it.
+  /// The row `w/<tag>` before and with this batch, see ``WriterRow``.
   package let oldWriterRow: [UInt8]?
   package let newWriterRow: [UInt8]
-  /// Whether it is a transaction; otherwise single changes that are sent together.
+  /// Whether it is a transaction; otherwise it has single changes that are sent together.
   package let isTransaction: Bool
 
   package init(
@@ -222,22 +219,21 @@ package struct SharedSnapshot: Sendable {
 
 package enum SnapshotOutcome: Hashable, Sendable {
   case applied
-  /// The identity is missing, or another; nothing was changed.
+  /// The identity is missing or differs; nothing was changed.
   case foreign
   /// Another file writes with this file's tag: call `renewWriter()`, and read again.
   case cloned
   /// A batch was acknowledged after everything was read: nothing was changed; read again.
   case outdated
-  /// The server was restored, and no machine has noticed: nothing was changed; put this row `id`, and
-  /// read again.
+  /// The server was restored, and no machine has noticed: nothing was changed. Put this row `id`,
+  /// and read again.
   case restored([UInt8])
 }
 
-/// The changes of one revision.
 package struct SharedRevision: Sendable {
   package enum Change: Sendable {
     case row(SharedRow)
-    /// The row was removed: a removal was collected, or somebody has removed it with other tools.
+    /// The row was removed, by a collection or by another tool.
     case removed(PreferenceKey)
     case writer(WriterTag, [UInt8]?)
     case floor(Int64)
@@ -251,21 +247,21 @@ package struct SharedRevision: Sendable {
   }
 }
 
-/// The row `w/<tag>` of a writer, which each of its transactions puts.
+/// The row `w/<tag>` of a writer, which each of its transactions writes.
 ///
 /// | bytes | mean |
 /// | --- | --- |
 /// | 1 | the form, 1 |
 /// | 8 | the number of the batch, big-endian |
 /// | 8 | when it was numbered by the writer's clock, in milliseconds since 1970, big-endian |
-/// | 8 | random bytes, by which it differs from that of a copied file |
+/// | 8 | random bytes, which differ from those of a copied file |
 package enum WriterRow {
   private static let form: UInt8 = 1
   private static let count = 25
 
   package static func new(number: Int64) -> [UInt8] { bytes(number: number, nonce: newNonce()) }
 
-  /// Returns what follows the number.
+  /// Returns the time and random bytes that follow the number.
   static func newNonce() -> [UInt8] {
     BigEndian.bytes(Date().milliseconds)
       + (0..<8).map { _ in UInt8.random(in: 0...255) }
@@ -275,12 +271,12 @@ package enum WriterRow {
     [form] + BigEndian.bytes(number) + nonce
   }
 
-  /// The number of the batch; `nil` if the row is damaged, or has a newer form.
+  /// The number of the batch, or `nil` if the row is damaged or has a newer form.
   package static func number(_ row: [UInt8]) -> Int64? {
     isReadable(row) ? BigEndian.number(row[1..<9]) : nil
   }
 
-  /// When the batch was numbered; `nil` if the row is damaged, or has a newer form.
+  /// When the batch was numbered, or `nil` if the row is damaged or has a newer form.
   package static func date(_ row: [UInt8]) -> Date? {
     isReadable(row) ? Date(foreignMilliseconds: BigEndian.number(row[9..<17])) : nil
   }
@@ -288,7 +284,7 @@ package enum WriterRow {
   private static func isReadable(_ row: [UInt8]) -> Bool { row.count == count && row[0] == form }
 }
 
-/// Times in files and rows: milliseconds since 1970.
+/// Times in files and rows, in milliseconds since 1970.
 extension Date {
   package init(milliseconds: Int64) {
     self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
@@ -296,8 +292,8 @@ extension Date {
 
   package var milliseconds: Int64 { Int64(timeIntervalSince1970 * 1000) }
 
-  /// Takes what another machine has written; `nil` if no clock has such a time: before 1970, or after
-  /// the year 9999.
+  /// Converts a time from another machine, or returns `nil` if no clock shows it: before 1970, or
+  /// after the year 9999.
   package init?(foreignMilliseconds milliseconds: Int64) {
     guard (0..<253_402_300_800_000).contains(milliseconds) else { return nil }
     self.init(milliseconds: milliseconds)

@@ -7,20 +7,20 @@ internal import SystemPackage
 
 /// A connection to an SQLite file, used by one thread at a time.
 ///
-/// It is closed by ``close()`` only, otherwise leaked. Closing leaves the write-ahead log as it is.
+/// Only ``close()`` closes it; otherwise it is leaked. Closing leaves the write-ahead log as it is.
 @safe
 final class SQLiteConnection {
   let path: String
   private let handle: OpaquePointer
   private var statements: [String: SQLiteStatement] = [:]
 
-  /// The number of frames in the write-ahead log after the last commit; SQLite writes it.
+  /// The number of frames in the write-ahead log after the last commit, which SQLite updates.
   private let frames: UnsafeMutablePointer<CInt>
 
   /// How SQLite opens the file.
   enum Mode {
     case readWrite
-    /// The file is not changed by anybody meanwhile.
+    /// Nobody changes the file meanwhile.
     case immutable
   }
 
@@ -60,7 +60,7 @@ final class SQLiteConnection {
     unsafe frames.deallocate()
   }
 
-  /// Counts the frames of the write-ahead log from now on.
+  /// Starts counting the frames of the write-ahead log.
   func countFrames() {
     unsafe sqlite3_wal_hook(
       handle,
@@ -72,12 +72,12 @@ final class SQLiteConnection {
 
   var frameCount: Int { unsafe Int(frames.pointee) }
 
-  /// Sets how long SQLite waits for others.
+  /// Sets how long SQLite waits for other connections.
   func setBusyTimeout(_ timeout: Duration) {
     unsafe sqlite3_busy_timeout(handle, CInt(clamping: Int(timeout / .milliseconds(1))))
   }
 
-  /// Whether a transaction is open: failures can end one.
+  /// Whether a transaction is open: a failure can end it.
   var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
   // MARK: - Statements
@@ -87,7 +87,7 @@ final class SQLiteConnection {
     _ sql: String, _ values: SQLiteValue..., row: (SQLiteStatement) throws -> Void = { _ in }
   ) throws { try run(sql, values, row) }
 
-  /// Returns what a closure makes of each row, without `nil`.
+  /// Returns the closure's results for all rows, without `nil`.
   func all<Element>(
     _ sql: String, _ values: SQLiteValue..., element: (SQLiteStatement) throws -> Element?
   ) throws -> [Element] {
@@ -96,7 +96,7 @@ final class SQLiteConnection {
     return elements
   }
 
-  /// Returns what a closure makes of the first row; `nil` if there is none.
+  /// Returns the closure's result for the first row, or `nil` if there is none.
   func first<Element>(
     _ sql: String, _ values: SQLiteValue..., element: (SQLiteStatement) throws -> Element?
   ) throws -> Element? {
@@ -105,7 +105,7 @@ final class SQLiteConnection {
     return first
   }
 
-  /// Whether there is a row.
+  /// Whether the statement returns a row.
   func exists(_ sql: String, _ values: SQLiteValue...) throws -> Bool {
     var exists = false
     try run(sql, values) { _ in exists = true }
@@ -129,16 +129,16 @@ final class SQLiteConnection {
     }
   }
 
-  /// Reads a page of the database itself, whatever the log has of it.
+  /// Reads a page of the database itself, ignoring the log.
   ///
-  /// Returns `nil` if it cannot be read, as a page that was being copied at a power failure: the log
-  /// has that.
+  /// Returns `nil` if it cannot be read, as after a power failure while it was copied: then the log
+  /// has it.
   func databasePage(_ number: Int64) -> [UInt8]? {
     var page = [UInt8](repeating: 0, count: 4096)
     return unsafe csqlitechecks_read(handle, number, &page) == SQLITE_OK ? page : nil
   }
 
-  /// Reads the first version of a page that the log has; `nil` if it has none that can be read.
+  /// Reads the first version of a page in the log, or returns `nil` if none can be read.
   func firstPageInLog(_ number: Int64) -> [UInt8]? {
     var page = [UInt8](repeating: 0, count: 4096)
     return unsafe csqlitechecks_read_log(handle, number, &page) == SQLITE_OK ? page : nil
@@ -147,10 +147,9 @@ final class SQLiteConnection {
   /// Returns the first column of the first row, if it is an integer.
   func integer(_ sql: String) throws -> Int64? { try first(sql) { $0.integer(0) } }
 
-  /// Returns the first column of the first row as text.
   func text(_ sql: String) throws -> String? { try first(sql) { $0.text(0) } }
 
-  /// Ends an open transaction without effect; its failure leaves it open.
+  /// Rolls back an open transaction; if that fails, it stays open.
   func rollBack() {
     guard isInTransaction else { return }
     try? run("ROLLBACK")
@@ -168,13 +167,13 @@ final class SQLiteConnection {
     }
   }
 
-  /// Whether the last statement failed because of others, or of a full disk: then a commit has not
-  /// written its last page.
+  /// Whether the last statement failed because of other connections or a full disk: then a commit
+  /// has not written its last page.
   var wasRefused: Bool {
     unsafe [SQLITE_BUSY, SQLITE_FULL].contains(sqlite3_errcode(handle) & 0xFF)
   }
 
-  /// Copies the write-ahead log into the database, as far as no reader needs what is there.
+  /// Copies the write-ahead log into the database, as far as no reader needs the old pages.
   func checkpoint(_ mode: CheckpointMode) throws -> Checkpoint {
     var (log, copied): (CInt, CInt) = (-1, -1)
     let number =
@@ -191,15 +190,15 @@ final class SQLiteConnection {
 
   enum CheckpointMode {
     case passive
-    /// Empties the log, too, if nobody reads it.
+    /// Also empties the log, if nobody reads it.
     case truncate
   }
 
-  /// What a checkpoint has done.
+  /// The result of a checkpoint.
   struct Checkpoint {
-    /// The frames that the log still has.
+    /// The frames that remain in the log.
     var frames: Int
-    /// Whether all of them are in the database, and on the disk.
+    /// Whether all of them are in the database and on the disk.
     var isComplete: Bool
   }
 
@@ -222,7 +221,7 @@ final class SQLiteConnection {
     return SQLiteErrors.error(isFailedRead ? SQLiteErrors.failedRead : code, path)
   }
 
-  /// Whether the disk has failed to read a file, which SQLite reports as damage within a statement.
+  /// Whether the disk failed to read a file, which SQLite reports as damage within a statement.
   private func hasFailedToRead(_ pointer: CInt) -> Bool {
     var file: UnsafeMutablePointer<sqlite3_file>?
     var systemCode: CInt = 0
@@ -234,13 +233,13 @@ final class SQLiteConnection {
   }
 }
 
-/// A value of a parameter of a statement.
+/// A parameter of a statement.
 enum SQLiteValue {
   case integer(Int64)
   case bytes([UInt8])
 }
 
-/// A prepared statement, finalized by ``finalize()`` only, as its connection.
+/// A prepared statement; like a connection, it is only finalized by ``finalize()``.
 @safe
 final class SQLiteStatement {
   private let handle: OpaquePointer
@@ -252,7 +251,7 @@ final class SQLiteStatement {
   func bind(_ index: CInt, _ value: SQLiteValue) -> CInt {
     switch value {
     case .integer(let number): unsafe sqlite3_bind_int64(handle, index, number)
-    // No bytes at a null address would be a null.
+    // An empty buffer has a null address, which SQLite would store as NULL.
     case .bytes(let bytes) where bytes.isEmpty: unsafe sqlite3_bind_zeroblob(handle, index, 0)
     case .bytes(let bytes):
       unsafe sqlite3_bind_blob64(handle, index, bytes, UInt64(bytes.count), Self.copying)
@@ -275,7 +274,7 @@ final class SQLiteStatement {
   func text(_ column: CInt) -> String { String(decoding: bytes(column), as: UTF8.self) }
 
   func bytes(_ column: CInt) -> [UInt8] {
-    // In this order, as SQLite may convert the value first.
+    // In this order, because SQLite may convert the value first.
     guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
     let count = unsafe Int(sqlite3_column_bytes(handle, column))
     return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
@@ -287,10 +286,10 @@ final class SQLiteStatement {
   }
 }
 
-/// Translates the errors of SQLite into what they mean for preferences.
+/// Converts the errors of SQLite into those of preferences.
 enum SQLiteErrors {
   static func error(_ extendedCode: CInt, _ path: String) -> PreferencesError {
-    // SQLite does not keep the system's reason.
+    // SQLite does not keep the system's error number.
     if extendedCode & 0xFF == SQLITE_CANTOPEN {
       if Errno.hasNoDescriptor {
         return PreferencesError(.failed(.tooManyOpenFiles, "open", path))
@@ -303,7 +302,7 @@ enum SQLiteErrors {
       systemCode: systemCode(extendedCode))
   }
 
-  /// Whether the file system of a file has no room, or no room for another file.
+  /// Whether the file system of a file has no space, or no inode left.
   private static func isFull(_ path: String) -> Bool {
     var found = statvfs()
     guard unsafe statvfs(path, &found) == 0 else { return false }
@@ -318,13 +317,13 @@ enum SQLiteErrors {
     }
   }
 
-  /// The code of an index of the log that could not grow (`SQLITE_IOERR_SHMSIZE`, which is a macro).
+  /// The code for an index of the log that could not grow (`SQLITE_IOERR_SHMSIZE`, a macro).
   private static let shortIndex = SQLITE_IOERR | (19 << 8)
 
-  /// The code of a disk that fails to read (`SQLITE_IOERR_CORRUPTFS`, which is a macro).
+  /// The code for a disk that fails to read (`SQLITE_IOERR_CORRUPTFS`, a macro).
   static let failedRead = SQLITE_IOERR | (33 << 8)
 
-  /// Whether the system's number is that of a disk that fails.
+  /// Whether an error number means that a disk fails.
   static func isDiskFailure(_ systemCode: CInt) -> Bool { systemCode == EIO || systemCode == ENXIO }
 
   private static func meaning(_ extendedCode: CInt) -> (PreferencesError.Code, String) {

@@ -1,7 +1,7 @@
 internal import CPrephirencesSQLiteChecks
 internal import PreferencesCore
 
-/// The tables of a file of preferences, and what is checked and set when it is opened.
+/// The tables of a file of preferences, with the checks and settings for opening it.
 enum PreferenceSchema {
   static let applicationID = Int64(CheckedApplication)
 
@@ -23,24 +23,25 @@ enum PreferenceSchema {
     """,
   ]
 
-  /// What a file can be.
+  /// What a file contains.
   enum Finding {
-    /// The file has no tables, because its creation did not end.
+    /// No tables, because its creation was interrupted.
     case empty
     case ready(isShared: Bool)
   }
 
-  /// Sets what protects against a hostile file; nothing is read before.
+  /// Sets the protections against a hostile file, before anything is read.
   static func protect(_ connection: SQLiteConnection) throws {
     // Triggers, views and functions of the file must not run.
     try connection.run("PRAGMA trusted_schema = OFF")
     try connection.run("PRAGMA cell_size_check = ON")
     try connection.run("PRAGMA mmap_size = 0")
-    // A page is written once in a transaction: the sums of the log's pages hold only at its end.
+    // Each page is written once in a transaction: the sums of the log's pages are valid only at its
+    // end.
     try connection.run("PRAGMA cache_spill = OFF")
   }
 
-  /// Sets how a commit is written, and reads it back, because a pragma without effect reports no
+  /// Sets how a commit is written, and reads it back, because an ineffective pragma reports no
   /// error.
   static func requireDurability(_ connection: SQLiteConnection, onNetwork: Bool) throws {
     let (journal, level): (String, Int64) = onNetwork ? ("truncate", 2) : ("wal", 1)
@@ -63,7 +64,7 @@ enum PreferenceSchema {
     return try inspect(connection)
   }
 
-  /// Checks the tables; within a transaction.
+  /// Checks the tables, within a transaction.
   static func inspect(_ connection: SQLiteConnection) throws -> Finding {
     let application = try connection.integer("PRAGMA application_id") ?? 0
     let version = try connection.integer("PRAGMA user_version") ?? 0
@@ -94,24 +95,25 @@ enum PreferenceSchema {
 
   /// Refuses a log that begins with a later change than the next one of the database.
   ///
-  /// Such are an older copy of the database beside the log, and copies of a folder that was in use:
-  /// the pages of the changes between are missing.
+  /// This happens with an older copy of the database next to the log, and with copies of a folder
+  /// that was in use: the pages of the changes between are missing.
   static func requireOwnLog(_ connection: SQLiteConnection, _ file: SuiteFile) throws {
     let root = try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = 'state'")
-    // The log first: a database that changes meanwhile only gets later generations.
+    // Read the log first: a database that changes meanwhile only gets later generations.
     guard let root, let first = connection.firstPageInLog(root).flatMap(generation),
       let present = connection.databasePage(root).flatMap(generation), present + 1 < first
     else { return }
     throw PreferencesError(
       .damaged,
-      "the file is older than its log, so changes that were made are missing; restore a copy of all its "
-        + "files, or move the log away to use the file alone: \(file.logPath)")
+      "the file is older than its log, so changes that were made are missing; restore a copy of "
+        + "all its files, or move the log away to use the file alone: \(file.logPath)")
   }
 
-  /// The generation in a page of the table `state`; `nil` if there is none.
+  /// Returns the generation in a page of the table `state`, or `nil`.
   ///
-  /// The table has one row, in a leaf page: a cell with the lengths of the row and of its number, and
-  /// the kinds of its columns before their values. The first column is that number, without a value.
+  /// The table has one row, in a leaf page: a cell with the lengths of the row and of its number,
+  /// and the kinds of its columns before their values. The first column is that number, without a
+  /// value.
   private static func generation(_ page: [UInt8]) -> Int64? {
     guard page[0] == 13, page[4] == 1 else { return nil }
     let cell = Int(page[8]) << 8 | Int(page[9])
@@ -125,7 +127,7 @@ enum PreferenceSchema {
     return page[start..<end].reduce(0) { $0 << 8 | Int64($1) }
   }
 
-  /// Creates the tables; within a transaction.
+  /// Creates the tables, within a transaction.
   static func create(_ connection: SQLiteConnection) throws {
     for statement in statements { try connection.run(statement) }
     try connection.run("INSERT INTO state VALUES(1, 1, 0, 0, 0, 0)")
@@ -134,14 +136,15 @@ enum PreferenceSchema {
   }
 }
 
-/// The tables and triggers that a file has beside its own while it is shared.
+/// The additional tables and triggers of a shared file.
 ///
-/// The format keeps older names: `log` is the outbox, a `unit` a batch, and `journal` the change feed.
+/// The format keeps older names: `log` is the outbox, a `unit` a batch, and `journal` the change
+/// feed.
 enum SharingSchema {
   static let statements = tables + triggers
 
   private static let tables = [
-    // Unsent changes. Unit 0 holds single changes, at most one of each key. Units below 0 are rows
+    // Unsent changes. Unit 0 has single changes, at most one for each key. Units below 0 are rows
     // that the server has lost.
     """
     CREATE TABLE log(unit INTEGER NOT NULL, key BLOB NOT NULL, generation INTEGER NOT NULL, \
@@ -155,7 +158,7 @@ enum SharingSchema {
     tag BLOB NOT NULL, row BLOB NOT NULL, message BLOB NOT NULL)
     """,
     "CREATE INDEX unit_state ON unit(state)",
-    // What the server has.
+    // The server's rows.
     """
     CREATE TABLE shadow(key BLOB PRIMARY KEY, revision INTEGER NOT NULL, kind INTEGER NOT NULL, \
     row BLOB NOT NULL) WITHOUT ROWID
@@ -165,7 +168,7 @@ enum SharingSchema {
     CREATE TABLE writer(tag BLOB PRIMARY KEY, number INTEGER NOT NULL, \
     current INTEGER NOT NULL, own INTEGER NOT NULL) WITHOUT ROWID
     """,
-    // What came from elsewhere.
+    // The changes from elsewhere.
     """
     CREATE TABLE journal(number INTEGER PRIMARY KEY, position INTEGER NOT NULL, \
     date INTEGER NOT NULL, reason INTEGER NOT NULL, conflict INTEGER NOT NULL, \
@@ -183,11 +186,10 @@ enum SharingSchema {
     """,
   ]
 
-  /// The time in milliseconds since 1970.
   static let now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 
-  // `state.sharing` is negative while changes of the server are applied. A later single change takes
-  // the place of an unsent one: it is as old as that, and is sent in its own turn.
+  // `state.sharing` is negative while changes of the server are applied. A later single change
+  // replaces an unsent one: it keeps that one's age, and is sent in its own turn.
   private static let triggers = [
     trigger("logged_insert", "INSERT", "NEW", "NEW.kind, NEW.value"),
     trigger("logged_update", "UPDATE", "NEW", "NEW.kind, NEW.value"),
@@ -206,13 +208,13 @@ enum SharingSchema {
     """
   }
 
-  /// Makes the tables; within a transaction.
+  /// Creates the tables, within a transaction.
   static func create(_ connection: SQLiteConnection) throws {
     for statement in statements { try connection.run(statement) }
     try connection.run("PRAGMA user_version = \(PreferenceSchema.sharedVersion)")
   }
 
-  /// Removes the tables; within a transaction.
+  /// Removes the tables, within a transaction.
   static func remove(_ connection: SQLiteConnection) throws {
     for name in ["logged_insert", "logged_update", "logged_delete"] {
       try connection.run("DROP TRIGGER \(name)")

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What a command-line program gets in C alone: its arguments wherever it runs, and the state in which
-// it began.
+// What a command-line program gets in C alone: its arguments wherever it runs, and the state in
+// which it began.
 
 #pragma clang assume_nonnull begin
 

@@ -3,8 +3,8 @@
 
 #include <stdint.h>
 
-// Files in memory, without and with a name. Swift imports neither memfd_create nor its constants, and
-// must not run in a forked process.
+// Files in memory, without and with a name. Swift imports neither memfd_create nor its constants,
+// and must not run in a forked process.
 
 #pragma clang assume_nonnull begin
 
@@ -27,13 +27,14 @@ int32_t cinheritedfiles_is_in_memory(int32_t descriptor);
 
 // Makes a folder that only the user may enter, and starts a process that removes it.
 //
-// That process waits until this one has ended, or the program that takes its place, and until nobody
-// has the descriptor that is returned. It is no child of this process, and only SIGKILL ends it. The
-// standard streams of this process must be open. In the first process of a container, this returns in
-// a child instead: the first process passes signals on to it, reaps orphans, removes the folder and
-// ends as the child does, or with 128 and the number of the signal that ended it. So call this while
-// the process has one thread. `name` gets the name of the folder. Returns a descriptor of at least
-// `lowest`, or a negated errno: ENOSYS or EPERM if no process can wait for another.
+// That process waits until this one has ended, or the program that takes its place, and until
+// nobody has the descriptor that is returned. It is no child of this process, and only SIGKILL ends
+// it. The standard streams of this process must be open. In the first process of a container, this
+// returns in a child instead: the first process passes signals on to it, reaps orphans, removes the
+// folder and ends as the child does, or with 128 and the number of the signal that ended it. So
+// call this while the process has one thread. `name` gets the name of the folder. Returns a
+// descriptor of at least `lowest`, or a negated errno: ENOSYS or EPERM if no process can wait for
+// another.
 int32_t cinheritedfiles_make_watched_folder(int32_t parent, int32_t lowest, char *name);
 
 // Removes the watched folders of the user that nobody has open any more, since their watchers were

@@ -8,7 +8,7 @@ package import SystemPackage
 package struct FileError: Error, Hashable, Sendable {
   package let kind: Kind
 
-  /// The file or folder, or the name of another source or target of bytes.
+  /// The file or folder, or the name of another source or target.
   package let path: String
 
   package init(_ kind: Kind, _ path: String) {
@@ -21,8 +21,8 @@ package struct FileError: Error, Hashable, Sendable {
     /// A system call failed. The action is an infinitive verb, followed by `path`.
     case failed(action: String, Errno)
 
-    /// The file has its new name and contents, and may lose them with the power, because its folder
-    /// could not be synced.
+    /// The file has its new name and contents, but a power failure may undo that: its folder could
+    /// not be synced.
     case unsynced(Errno)
 
     /// A new file cannot be created because its name is taken.
@@ -31,13 +31,13 @@ package struct FileError: Error, Hashable, Sendable {
     /// Another process held a lock until the deadline.
     case timedOut
 
-    /// The input did not end before a deadline; `path` names it.
+    /// The input, which `path` names, did not end before the deadline.
     case endless
 
     /// The path is empty or contains a zero byte.
     case invalidPath
 
-    /// A path is not UTF-8; `path` names where it comes from, such as a variable.
+    /// A path is not UTF-8; `path` names its source, such as a variable.
     case notText
 
     /// No folder is known for the file; `path` is empty.
@@ -62,7 +62,7 @@ package struct FileError: Error, Hashable, Sendable {
     /// Others can read or change the file; `mayBeRoots` is `true` if the file may belong to root.
     case fileOpenToOthers(FileOwnership, mode: CInterop.Mode, mayBeRoots: Bool)
 
-    /// The file system gives a new file a mode that lets others use it.
+    /// The file system gives new files a mode that lets others use them.
     case mediumWithoutModes(CInterop.Mode)
 
     /// The folder belongs to a user without a number in this user namespace.
@@ -141,7 +141,7 @@ extension FileError: CustomStringConvertible {
 }
 
 extension FileError {
-  /// Whether the file itself is closed to this process, rather than a folder on the way to it.
+  /// Whether this process may not use the file itself, as opposed to a folder above it.
   private var isClosed: Bool {
     unsafe access(path, F_OK) == 0 && access(path, R_OK | W_OK) != 0
   }
@@ -162,8 +162,8 @@ extension FileError.Insecurity {
       "other users can \(mode & 0o022 == 0 ? "read" : "read and write") \(path) there: "
         + "its file system has no permissions for single files"
     case .folderOfUnmapped:
-      "the folder \(path) belongs to a user outside of this user namespace, who could be anybody and "
-        + "could replace what is in it"
+      "the folder \(path) belongs to a user outside of this user namespace, who could be anybody "
+        + "and could replace what is in it"
     case .folderOfOther:
       "the folder \(path) belongs to another user, who could replace what is in it"
     case .folderOpenToOthers: "other users can write to the folder \(path)"
@@ -180,11 +180,11 @@ extension FileError.Insecurity {
       OwnerCommand.hint(owner)
         ?? "run as that user, or: chown \(geteuid()) \(ShellText.quoted(path))"
     case .fileOpenToOthers(let owner, _, let mayBeRoots):
-      // If it were closed to all but root, nobody else could read it.
+      // If root's file were closed to all others, this user could not read it.
       mayBeRoots && owner.user != geteuid()
         ? "have it belong to user \(geteuid()), with mode 400"
-        : "to keep it to yourself: chmod 600 \(ShellText.quoted(path)); if others may have read it, "
-          + "change what it protects"
+        : "to keep it to yourself: chmod 600 \(ShellText.quoted(path)); if others may have read "
+          + "it, change what it protects"
     case .mediumWithoutModes:
       "write it elsewhere, or mount the medium for yourself alone, with the option umask=077"
     case .folderOfUnmapped:
@@ -195,13 +195,14 @@ extension FileError.Insecurity {
         ?? "use a folder of your own; or, if nobody but you uses it, as on a container's own "
         + "volume: \(TrustedFolders.hint(path))"
     case .folderOpenToOthers:
-      "chmod go-w \(ShellText.quoted(path)); or, if nobody but you can, as on a container's own volume: "
+      "chmod go-w \(ShellText.quoted(path)); or, if nobody but you can, as on a container's own "
+        + "volume: "
         + TrustedFolders.hint(path)
     }
   }
 }
 
-/// Evaluates a call of the system; its failure says what was to be done, in the infinitive, and with which file.
+/// Makes a system call; its error names the file and, in the infinitive, what was to be done.
 package func onFile<Result: ~Copyable>(
   _ path: String, _ action: String, _ call: @autoclosure () throws(Errno) -> Result
 ) throws(FileError) -> Result {

@@ -45,20 +45,19 @@ package struct FileLock: ~Copyable {
   package init(_ descriptor: FileDescriptor) { self.descriptor = descriptor }
 
   deinit {
-    // A child that was forked meanwhile has the descriptor too, and would keep the lock.
+    // A child that was forked meanwhile has the descriptor, too, and would keep the lock.
     flock(descriptor.rawValue, LOCK_UN)
     try? descriptor.close()
   }
 
-  /// Locks an open file.
+  /// Locks an open file; `false` if another process held the lock until the deadline.
   ///
-  /// Waiting may put another opening of the same file, in the same mode, in the place of the
-  /// descriptor. So its position in the file, and what it is a duplicate of, are not kept. Returns
-  /// `false` if another process held the lock until the deadline.
+  /// Waiting may replace the open file behind the descriptor by another opening of the same file in
+  /// the same mode: the position in the file and other duplicates of the descriptor are lost.
   package static func lock(
     _ descriptor: FileDescriptor, _ kind: Kind, _ deadline: Deadline
   ) throws(Errno) -> Bool {
-    // Most locks are held for less than that.
+    // Most locks are held for a shorter time.
     let soon = Deadline(after: .milliseconds(1))
     while try !tryLock(descriptor, kind) {
       guard !deadline.hasPassed else { return false }
@@ -81,9 +80,7 @@ package struct FileLock: ~Copyable {
     return true
   }
 
-  /// Locks an open file, unless another process holds the lock.
-  ///
-  /// Returns whether it is locked.
+  /// Locks an open file, unless another process holds the lock; `false` if one does.
   package static func tryLock(_ descriptor: FileDescriptor, _ kind: Kind) throws(Errno) -> Bool {
     do throws(Errno) {
       _ = try Interruptions.repeating { flock(descriptor.rawValue, kind.operation | LOCK_NB) }
@@ -94,11 +91,11 @@ package struct FileLock: ~Copyable {
     }
   }
 
-  /// Returns the process that holds an exclusive lock on an open file; `nil` if that cannot be seen.
+  /// Returns the process that holds an exclusive lock on an open file; `nil` if it is not visible.
   package static func holder(of descriptor: FileDescriptor) -> RunningProcess? {
     guard let inode = try? Stat(descriptor).identity.inode else { return nil }
-    // See proc_locks(5): number, kind, whether it is binding, access, process, device and inode. Those
-    // who wait have an arrow before the kind. Some file systems report another device for the file.
+    // See proc_locks(5): number, kind, whether it is binding, access, process, device and inode.
+    // Waiting processes have an arrow before the kind. Some file systems report another device.
     let holders = (SystemText.contents(of: "/proc/locks") ?? "").split(separator: "\n").compactMap {
       line -> Int32? in
       let fields = line.split(separator: " ")
@@ -120,7 +117,8 @@ package struct RunningProcess {
 
   /// Whether it is stopped by a signal, as by Ctrl-Z, and does nothing until it is continued.
   package var isStopped: Bool {
-    // See proc_pid_stat(5): the state follows the name, which is in parentheses and can have some.
+    // See proc_pid_stat(5): the state follows the name in parentheses, which may contain
+    // parentheses.
     let text = SystemText.contents(of: "/proc/\(number)/stat") ?? ""
     guard let end = text.lastIndex(of: ")") else { return false }
     return text[end...].dropFirst(2).first == "T"
@@ -129,8 +127,8 @@ package struct RunningProcess {
 
 /// A thread that waits for a lock in the kernel, which wakes it as soon as the lock is free.
 ///
-/// The call cannot be given a deadline. So the thread has an opening of the file of its own, whose
-/// lock is handed over, or let go if nobody waits any more.
+/// The system call takes no deadline. So the thread opens the file again for itself, and hands that
+/// lock over, or releases it if its caller has stopped waiting.
 final class LockWaiter: Sendable {
   private enum State {
     case waiting
@@ -141,8 +139,8 @@ final class LockWaiter: Sendable {
     case handedOver
   }
 
-  /// Above this number of waiting threads in a process, a caller gets none: those that were abandoned
-  /// stay as long as the lock is held.
+  /// Above this number of waiting threads in a process, callers get none: an abandoned thread stays
+  /// as long as the lock is held.
   private static let greatestCount = 64
   private static let count = Atomic(0)
 
@@ -154,8 +152,7 @@ final class LockWaiter: Sendable {
   private let finished: FileDescriptor
   private let finish: FileDescriptor
 
-  /// Begins to wait; `nil` if that is not possible here, because /proc is missing, or there are too
-  /// many threads or open files.
+  /// Begins to wait; `nil` if /proc is missing, or if there are too many threads or open files.
   init?(of descriptor: FileDescriptor, _ operation: CInt) {
     guard let file = Self.reopen(descriptor) else { return nil }
     guard let (finished, finish) = try? DescriptorIO.pipe() else {
@@ -179,9 +176,7 @@ final class LockWaiter: Sendable {
     for end in [finished, finish] { try? end.close() }
   }
 
-  /// Waits for the lock, and moves it to the descriptor of its caller.
-  ///
-  /// - Returns: `false` at the deadline.
+  /// Waits for the lock, and moves it to the caller's descriptor; `false` at the deadline.
   func wait(_ deadline: Deadline, movingLockTo descriptor: FileDescriptor) throws(Errno) -> Bool {
     _ = deadline.awaitInput(finished.rawValue)
     try state.withLock { state throws(Errno) in
@@ -214,14 +209,14 @@ final class LockWaiter: Sendable {
   private func run() {
     var failure: Errno?
     while flock(file.rawValue, operation) != 0 {
-      // Whoever waits can be interrupted as often as signals come, until nobody waits for this any more.
+      // Signals may interrupt it any number of times while its caller waits.
       if errno == EINTR, isWaiting { continue }
       failure = .current
       break
     }
     state.withLock { state in
       if case .abandoned = state {
-        // A child that was forked meanwhile has the descriptor too, and would keep the lock.
+        // A child that was forked meanwhile has the descriptor, too, and would keep the lock.
         flock(file.rawValue, LOCK_UN)
       } else {
         state = failure.map { .failed($0) } ?? .locked
@@ -234,7 +229,7 @@ final class LockWaiter: Sendable {
   private static func reopen(_ descriptor: FileDescriptor) -> FileDescriptor? {
     let mode = fcntl(descriptor.rawValue, F_GETFL) & O_ACCMODE
     return try? UninheritedFiles.open { () throws(Errno) in
-      // Follows the link, which leads to the open file, even if it has no name any more.
+      // The link leads to the open file, even if the file's name was removed.
       do {
         return try FileDescriptor.open(
           FilePath("/proc/self/fd/\(descriptor.rawValue)"), .init(rawValue: mode),

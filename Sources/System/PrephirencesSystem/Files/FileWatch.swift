@@ -5,10 +5,10 @@ package import SystemPackage
 /// replaced.
 ///
 /// It watches the folder with the kernel's notifications (inotify) and never opens the file:
-/// opening and closing the file would drop SQLite's locks. Every transaction of SQLite ends with
-/// closing the journal after the database was written, whether it is committed, rolled back or
-/// killed. A file that its writers keep open is watched by its single writes. One thread waits; any
-/// other thread can end that.
+/// opening and closing the file would drop SQLite's locks. Every transaction of SQLite, whether it
+/// is committed, rolled back or killed, ends with closing the journal after the database was
+/// written. For a file that its writers keep open, each write counts. One thread waits; any other
+/// can end that.
 package final class FileWatch: Sendable {
   /// Why waiting ended.
   package enum Event: Hashable {
@@ -22,7 +22,7 @@ package final class FileWatch: Sendable {
   /// A change of a file in a folder.
   package struct Change: Hashable, Sendable {
     package let name: String
-    /// Whether it was only written to, and not closed, created or replaced.
+    /// Whether the file was only written to, but not closed, created or replaced.
     package let isWrite: Bool
   }
 
@@ -32,24 +32,26 @@ package final class FileWatch: Sendable {
   private let path: @Sendable () -> String?
   private let descriptor: FileDescriptor
 
-  /// What the descriptor is; code that closes all descriptors lets another file have its number.
+  /// The kernel's description of the descriptor.
+  ///
+  /// Code that closes all descriptors can let another file have the number.
   private let link: String?
   private let mounts: FileDescriptor?
   private let process = getpid()
 
-  /// The watch whose removal ends the waiting, because that is a notification, too.
+  /// The watch whose removal ends the waiting, because the kernel notifies of the removal.
   ///
-  /// Its file exists everywhere and is not a folder on the way to the watched file.
+  /// Its file exists everywhere and is not a folder above the watched file.
   private let end: CInt
   private let state = PosixMutex(State())
 
   private struct State {
-    /// The watched folder and the names in it that count, and the watches on the folders above,
-    /// which count if those move.
+    /// The watched folder, the names in it that count, and the watches on the folders above, which
+    /// count if those folders move.
     var folder: CInt = -1
     var names: Set<String>? = []
     var watches: Set<CInt> = []
-    /// What has changed in a folder whose files are all watched; `nil` if anything may have.
+    /// The changes in a folder whose files are all watched; `nil` if any file may have changed.
     var changes: Set<Change>? = []
     var isCancelled = false
     var isClosed = false
@@ -63,7 +65,7 @@ package final class FileWatch: Sendable {
     guard number >= 0 else { throw .current }
     descriptor = FileDescriptor(rawValue: number)
     link = Self.link(of: number)
-    // A mount over a folder is not an event of the folder.
+    // The folder's own events don't include a mount over it.
     mounts = try? PrivateFile.open("/proc/self/mountinfo")
     self.suffixes = suffixes
     entries = noticesEachWrite ? Mask.entries | Mask.write : Mask.entries
@@ -76,8 +78,6 @@ package final class FileWatch: Sendable {
   deinit { close() }
 
   /// Waits until the file may have changed.
-  ///
-  /// Returns why waiting ended.
   package func wait(_ milliseconds: CInt = -1) -> Event {
     while true {
       var polled = [
@@ -86,14 +86,14 @@ package final class FileWatch: Sendable {
       ]
       let count = unsafe poll(&polled, 2, milliseconds)
       guard count >= 0 || errno == EINTR else { return .failed(.current) }
-      // Another file's contents must not be taken from it.
+      // Otherwise, this would read from another file.
       guard isOpen else { return .failed(.badFileDescriptor) }
       if count == 0 { return .changed }
       var outcome = Outcome()
       if polled[1].revents != 0 { outcome = Outcome(isChange: true, isMove: true) }
       do throws(Errno) {
         try read { outcome.add(meaning(of: $0)) }
-        // Not by its notification, which an overflowing queue loses.
+        // An overflowing queue loses the notification, so check the state.
         if state.withLock({ $0.isCancelled }) { return .ended }
         if outcome.isEnd { throw Errno(rawValue: ENODEV) }
         if outcome.isMove {
@@ -105,8 +105,7 @@ package final class FileWatch: Sendable {
     }
   }
 
-  /// Returns the files of the folder that have changed, as far as ``wait(_:)`` knows; `nil` if
-  /// anything may have.
+  /// Returns the files of the folder that have changed; `nil` if any may have changed.
   package func takeChanges() -> Set<Change>? {
     state.withLock { state in
       defer { state.changes = [] }
@@ -125,9 +124,7 @@ package final class FileWatch: Sendable {
     }
   }
 
-  /// Ends the watch.
-  ///
-  /// Must be the last call of its thread.
+  /// Ends the watch; it must be the last call of the waiting thread.
   package func close() {
     state.withLock { state in
       guard !state.isClosed else { return }
@@ -138,12 +135,12 @@ package final class FileWatch: Sendable {
     }
   }
 
-  /// Whether the descriptor was not closed by others.
+  /// Whether the descriptor still is the one that was opened.
   private var isOpen: Bool {
     fcntl(descriptor.rawValue, F_GETFD) >= 0 && Self.link(of: descriptor.rawValue) == link
   }
 
-  /// Returns what the kernel says of a descriptor; `nil` if it does not.
+  /// Returns the kernel's description of a descriptor; `nil` if there is none.
   private static func link(of descriptor: CInt) -> String? {
     var target = [CChar](repeating: 0, count: 64)
     let count = unsafe readlink("/proc/self/fd/\(descriptor)", &target, target.count)
@@ -184,7 +181,6 @@ package final class FileWatch: Sendable {
     }
   }
 
-  /// Reads all available notifications.
   private func read(_ body: (Notification) -> Void) throws(Errno) {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
@@ -237,14 +233,14 @@ package final class FileWatch: Sendable {
       } else if errno == ENOSPC || errno == ENOMEM {
         throw .current
       }
-      // Any other folder that cannot be watched belongs to others, who don't move it.
+      // A folder that cannot be watched belongs to somebody else, who doesn't move it.
     }
     state.withLock { state in
       state.folder = watch
       state.names = isOwnFolder ? suffixes.map { Set(([""] + $0).map { name + $0 }) } : [name]
       state.watches = watches
     }
-    // The next name may be taken by something that is no folder.
+    // Something other than a folder may have the next name.
     let isFolder = (try? Stat(missing))?.type == .directory
     return isOwnFolder || !isFolder
   }

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Paths as text; nothing here follows a link that is not named so.
+/// Paths as text; only ``target(ofLink:)`` reads a link.
 package enum PathText {
-  /// Returns the path without its last part; `/` has itself.
+  /// Returns the path without its last part; `/` for `/`.
   package static func folder(of path: String) -> String {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])

@@ -1,41 +1,7 @@
 internal import Glibc
 package import SystemPackage
 
-/// Identifies a file.
-package struct FileIdentity: Hashable, Sendable {
-  package let device: UInt64
-  package let inode: UInt64
-
-  package init(device: UInt64, inode: UInt64) {
-    self.device = device
-    self.inode = inode
-  }
-}
-
-/// Changes when a file does.
-///
-/// It has the time that nobody can set: programs put back the time of the last change of the contents.
-package struct FileStamp: Hashable, Sendable {
-  private let identity: FileIdentity
-  private let size: Int64
-  private let seconds: Int
-  private let nanoseconds: Int
-
-  package init(_ stat: Stat) {
-    identity = stat.identity
-    size = stat.size
-    seconds = stat.st_ctim.tv_sec
-    nanoseconds = stat.st_ctim.tv_nsec
-  }
-
-  /// Looks at a path, without following a link; `nil` if there is no file.
-  package init?(_ path: String) {
-    guard let stat = try? PrivateFile.look(path) else { return nil }
-    self.init(stat)
-  }
-}
-
-/// Paths that name descriptors of this process, as a shell's `<(command)` does.
+/// Paths that name descriptors of this process, as `<(command)` of a shell does.
 package enum DescriptorPath {
   /// Returns the number of the descriptor that a path names; `nil` for other paths.
   package static func number(_ path: String) -> Int32? {
@@ -54,18 +20,17 @@ package enum DescriptorPath {
 
 /// Files that belong to the user alone.
 package enum PrivateFile {
-  /// Inspects a file without opening it.
+  /// Inspects a file without opening it; `nil` if there is none.
   ///
   /// If a database file is opened and closed again, the process loses the locks that SQLite holds
-  /// on it. Returns `nil` if there is no such file, and fails unless it is the user's, and closed to
-  /// others.
+  /// on it. This fails unless the file belongs to the user and is closed to others.
   package static func inspect(_ path: String) throws(FileError) -> Stat? {
     guard let stat = try look(path) else { return nil }
     try check(stat, path)
     return stat
   }
 
-  /// Returns what is at a path, without following a link; `nil` if there is nothing.
+  /// Returns the status of a path, without following a link; `nil` if nothing is there.
   package static func look(_ path: String) throws(FileError) -> Stat? {
     do throws(Errno) {
       return try unsafe Stat(path, followTargetSymlink: false)
@@ -77,7 +42,6 @@ package enum PrivateFile {
     }
   }
 
-  /// Checks owner, type and mode of a file.
   package static func check(
     _ stat: Stat, _ path: String, ownerMayBeRoot: Bool = false, forbidden: CInterop.Mode = 0o077
   ) throws(FileError) {
@@ -109,8 +73,8 @@ package enum PrivateFile {
   /// Creates an empty file, open to the user alone, without opening it.
   ///
   /// As soon as the file exists, another thread may hold SQLite's locks on it, and closing a
-  /// descriptor would drop them. Throws `Errno.fileExists` if the name is taken, even by a broken
-  /// link.
+  /// descriptor would drop them. It fails with `Errno.fileExists` if the name is taken, even by a
+  /// broken link.
   package static func makeEmpty(_ path: String) throws(Errno) {
     guard unsafe mknod(path, S_IFREG | 0o600, 0) == 0 else { throw .current }
   }
@@ -126,11 +90,11 @@ package enum PrivateFile {
     for component in path.split(separator: "/") {
       made += "/" + component
       guard unsafe mkdir(made, 0o700) != 0 else {
-        // A new folder is lost with its parent's entries.
+        // A new folder is only durable when its parent is synced.
         do throws(FileError) {
           try syncFolder(made + "/..")
         } catch {
-          // Another attempt makes the folder again, and syncs it.
+          // Without the folder, the next attempt creates it again, and syncs it.
           unsafe rmdir(made)
           throw error
         }
@@ -143,7 +107,8 @@ package enum PrivateFile {
     }
   }
 
-  /// Makes the entries of a folder durable, unless it cannot be opened: then it is not ours to sync.
+  /// Makes the entries of a folder durable; a folder that cannot be opened belongs to somebody
+  /// else.
   package static func syncFolder(_ path: String) throws(FileError) {
     do throws(Errno) {
       let descriptor: FileDescriptor
@@ -158,8 +123,9 @@ package enum PrivateFile {
     } catch { throw .failed(error, "sync the folder", path) }
   }
 
-  /// Makes the entries of an open folder durable; some file systems sync no folders, which is no
-  /// failure.
+  /// Makes the entries of an open folder durable.
+  ///
+  /// File systems that cannot sync folders are no error.
   package static func syncFolder(_ folder: FileDescriptor) throws(Errno) {
     guard fsync(folder.rawValue) != 0 else { return }
     let error = Errno.current
@@ -167,7 +133,7 @@ package enum PrivateFile {
   }
 
   package enum Flags {
-    // Swift's Glibc module does not set the macro that <fcntl.h> requires for it.
+    // Swift's Glibc module does not set the macro that <fcntl.h> requires for `O_TMPFILE`.
     package static let nameless: CInt = 0o20000000 | O_DIRECTORY
 
     /// Names a file without reading it (`O_PATH`).
@@ -175,22 +141,8 @@ package enum PrivateFile {
   }
 }
 
-extension FileIdentity {
-  /// Looks at the file at the end of all links; `nil` if there is none that can be reached.
-  package init?(_ path: String) {
-    guard let stat = try? Stat(FilePath(path)) else { return nil }
-    self = stat.identity
-  }
-}
-
-extension Stat {
-  package var identity: FileIdentity {
-    FileIdentity(device: UInt64(deviceID.rawValue), inode: UInt64(inode.rawValue))
-  }
-}
-
 extension Errno {
-  /// Whether this process may open no more files, which not every library reports.
+  /// Whether this process has reached its limit of open files: not every library reports that.
   package static var hasNoDescriptor: Bool {
     do throws(Errno) {
       let file = try PrivateFile.open("/dev/null")
@@ -200,14 +152,14 @@ extension Errno {
   }
 }
 
-/// A private folder whose path was checked once, and that is recognised later without looking at
-/// every folder above it again.
+/// A private folder whose path is checked once, and recognized later without checking every folder
+/// above it again.
 ///
-/// A file is opened in the folder that was checked, by its descriptor. Whoever can exchange a folder
-/// above therefore cannot lead a writer elsewhere: another folder at the path is not recognised, and
-/// its path is checked like that of a new one.
+/// Files are opened by the descriptor of the checked folder. So a user who can replace a folder
+/// above cannot redirect a writer: another folder at the path is not recognized, and is checked as
+/// a new one.
 package final class KnownFolder: Sendable {
-  /// What must be the same for the folder to be recognised.
+  /// What must be the same for the folder to be recognized.
   private struct Known: Equatable {
     let identity: FileIdentity
     let owner: UserID
@@ -223,14 +175,11 @@ package final class KnownFolder: Sendable {
   private let path: String
   private let known = PosixMutex<Known?>(nil)
 
-  /// Names a folder; nothing is read.
   package init(_ path: String) { self.path = path }
 
-  /// Opens a file of the folder, which is created first if it does not exist.
+  /// Opens a file of the folder, which is created first if needed; `nil` if there is no such file.
   ///
-  /// - Returns: The file, or `nil` if there is none.
-  /// - Throws: ``FileError`` as ``PrivateFile/makeFolder(_:)``, or with
-  ///   ``FileError/Kind/failed(action:_:)`` if the file cannot be opened.
+  /// It fails as ``PrivateFile/makeFolder(_:)`` does, or if the file cannot be opened.
   package func open(
     _ name: String, _ mode: FileDescriptor.AccessMode
   ) throws(FileError) -> FileDescriptor? {
@@ -244,14 +193,14 @@ package final class KnownFolder: Sendable {
     return nil
   }
 
-  /// Opens the folder, after its path was checked unless it is the one that was checked before.
+  /// Opens the folder, and checks its path unless it is the one that was checked before.
   private func descriptor(for name: String) throws(FileError) -> FileDescriptor {
     if let known = known.withLock({ $0 }), let found = try? open() {
       if known == found.known { return found.descriptor }
       try? found.descriptor.close()
     }
     try PrivateFile.makeFolder(path)
-    // The path of a file, since only what is above the end of a path is checked.
+    // The check covers what is above the end of a path, so the path of a file is needed.
     _ = try TrustedPath(resolving: path + "/" + name)
     do throws(Errno) {
       let found = try open()
@@ -275,27 +224,26 @@ package final class KnownFolder: Sendable {
 
 /// The rollback journal of an SQLite database.
 ///
-/// SQLite plays a journal back into the database, whoever made it, and deletes the file that the
+/// SQLite replays any journal into the database, whoever made it, and deletes the file that the
 /// journal names as its super-journal.
 package enum SQLiteJournal {
-  /// Returns whether a journal names a super-journal, which only a transaction that changes several
-  /// databases makes.
+  /// Returns whether a journal names a super-journal; only transactions over several databases do.
   package static func namesOtherFile(_ path: String) throws(Errno) -> Bool {
     let end: [UInt8]
     do throws(Errno) {
       end = try Self.end(of: path)
     } catch {
-      // A writer that has just committed may have deleted it.
+      // A writer that has just committed may have deleted the file.
       guard error != .noSuchFileOrDirectory else { return false }
       throw error
     }
-    // The length of the name, its sum, and the magic number. SQLite requires all three to be right.
+    // The length of the name, its checksum, and the magic number: SQLite requires all three.
     return end.suffix(8) == magic && end.prefix(4).contains { $0 != 0 }
   }
 
   /// Returns the last 16 bytes of a file; empty if it has fewer.
   private static func end(of path: String) throws(Errno) -> [UInt8] {
-    // Must not block if the file is a pipe by now.
+    // If a pipe has the name now, opening must not block.
     let descriptor = try PrivateFile.open(path, flags: O_NONBLOCK)
     defer { try? descriptor.close() }
     let size = try Stat(descriptor).size

@@ -1,24 +1,24 @@
 internal import Glibc
 
-/// The group that many systems make for each user, of which nobody else is a member.
+/// The group that many systems create for each user, without other members.
 ///
-/// With it, `umask 002` is usual: what the user makes is writable by the group, which is the user alone.
-/// Who is in a group is known only if all users and groups are in `/etc/passwd` and `/etc/group`. A
-/// directory on the network may give its users the same numbers, and a container does not show the
-/// users of its machine.
+/// With it, `umask 002` is usual: the user's files are writable by the group, which is the user
+/// alone. The members of a group are known only if `/etc/passwd` and `/etc/group` list all users
+/// and groups. A directory on the network may give its users the same numbers, and a container does
+/// not show the users of its machine.
 struct PrivateGroup {
   /// What lists the users and groups, as text; `nil` if there is none.
   struct Databases {
     var passwd: String?
     var group: String?
 
-    /// The sources of users and groups; without it, they are the two files.
+    /// The configured sources of users and groups; if it is missing, the two files.
     var sources: String?
 
-    /// The numbers of the users and groups of the machine in this user namespace.
+    /// The maps of the users and groups of the machine to this user namespace.
     var maps: [String?]
 
-    /// Whether something shows that there are users whom the files do not name.
+    /// Whether there are signs of users that the files do not list.
     var hasOtherUsers: Bool
 
     static var current: Self {
@@ -30,7 +30,7 @@ struct PrivateGroup {
         hasOtherUsers: signsOfOtherUsers.contains { unsafe access($0, F_OK) == 0 })
     }
 
-    /// What container engines leave, and where systemd-homed and others tell systemd of users.
+    /// Files of container engines, and sockets that report users to systemd, as systemd-homed's.
     private static let signsOfOtherUsers = [
       "/.dockerenv", "/run/.containerenv", "/run/systemd/container", "/etc/userdb", "/run/userdb",
       "/run/systemd/userdb/io.systemd.Home",
@@ -41,7 +41,7 @@ struct PrivateGroup {
 
   init(_ databases: Databases = .current) { self.databases = databases }
 
-  /// Whether a group is the user's own and has no other member, and that is certain.
+  /// Whether the group certainly belongs to the user, and has no other member.
   func isAlone(_ group: UInt32, of user: UInt32) -> Bool {
     guard areWhole, let passwd = Self.lines(of: databases.passwd, 7),
       let groups = Self.lines(of: databases.group, 4)
@@ -52,13 +52,13 @@ struct PrivateGroup {
     let entries = groups.filter { $0[2] == group }
     return !ofGroup.isEmpty && ofGroup.allSatisfy { $0[2] == user } && !entries.isEmpty
       && entries.allSatisfy { entry in
-        // Whoever knows the password of a group can join it.
+        // Anybody who knows the password of a group can join it.
         ["", "x", "*", "!"].contains(entry[1])
           && entry[3].split(separator: ",").allSatisfy { own.contains(String($0)) }
       }
   }
 
-  /// Whether the two files have every user and group that there is here.
+  /// Whether the two files list every user and group.
   private var areWhole: Bool {
     let isWholeMachine = databases.maps.allSatisfy { map in
       map?.split(whereSeparator: \.isWhitespace) == ["0", "0", "4294967295"]
@@ -70,12 +70,13 @@ struct PrivateGroup {
       guard let database = words.first, ["passwd", "group", "initgroups"].contains(database) else {
         return true
       }
-      // The users of services, to whom systemd gives numbers that nobody else has.
+      // `systemd` adds the users of services, whose numbers nobody else has.
       return words.dropFirst().allSatisfy { ["files", "systemd"].contains($0) }
     }
   }
 
-  /// Returns the fields of each line; `nil` if the file is missing, or a line has others or names another source.
+  /// Returns the fields of each line; `nil` if the file is missing, if a line has another number of
+  /// fields, or if it names another source.
   private static func lines(of text: String?, _ count: Int) -> [[String]]? {
     guard let text else { return nil }
     var lines: [[String]] = []

@@ -5,7 +5,7 @@ package import SystemPackage
 ///
 /// The bytes of a pipe are kept unchanged in a file without a name.
 package final class ReplayableInput {
-  /// The name in errors.
+  /// The name of the input in errors.
   package let name: String
 
   private let descriptor: FileDescriptor
@@ -58,9 +58,7 @@ package final class ReplayableInput {
   }
 }
 
-/// A file without a name, for data that does not fit into memory.
-///
-/// It is deleted with the value.
+/// A file without a name, for data that does not fit into memory; it is deleted with the value.
 package struct SpoolFile: ~Copyable {
   package let descriptor: FileDescriptor
 
@@ -75,7 +73,6 @@ package struct SpoolFile: ~Copyable {
 
   deinit { try? descriptor.close() }
 
-  /// Returns to the beginning.
   package func rewind() throws(FileError) {
     guard lseek(descriptor.rawValue, 0, SEEK_SET) == 0 else {
       throw .failed(.current, "read again", "a temporary file")

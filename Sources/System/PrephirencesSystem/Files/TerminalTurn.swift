@@ -2,26 +2,27 @@ internal import CPrephirencesSystem
 internal import Glibc
 package import SystemPackage
 
-/// The turn to ask on a terminal: a lock for each terminal and user, so that of several commands at
-/// once, one asks and the others wait.
+/// The turn to ask on a terminal: a lock for each terminal and user.
 ///
-/// The lock is on a file in the user's own folder, where no other user can hold it. The kernel frees
-/// it with its process.
+/// If several commands run at the same time, one asks and the others wait.
+///
+/// The locked file is in the user's own folder, where no other user can lock it. The kernel
+/// releases the lock when the process ends.
 package struct TerminalTurn: ~Copyable, Sendable {
   /// Why a turn was not taken.
   package enum Failure: Error {
     case timedOut(askedBy: Int32?)
 
-    /// The process with this number asks, and is stopped.
+    /// The process with this number has the turn, and is stopped.
     case stopped(Int32)
 
-    /// This process asks already.
+    /// This process has the turn already.
     case isOwn
   }
 
   private let lock: FileLock
 
-  /// Opens the file of a terminal's lock, which is not taken yet.
+  /// Opens the file of a terminal's lock, but does not lock it.
   package init(on terminal: CInt) throws(FileError) {
     let folder = try UserFolders("keychain", environment: .process).state()
     try PrivateFile.makeFolder(folder)
@@ -36,7 +37,7 @@ package struct TerminalTurn: ~Copyable, Sendable {
         try PrivateFile.open(path, .readWrite, flags: O_CREAT)
       })
     do throws(FileError) {
-      // Some file systems have no locks. One that is taken here is kept for the question.
+      // Some file systems have no locks. If this takes the lock, it is kept for the question.
       _ = try onFile(path, "lock", FileLock.tryLock(descriptor, .exclusive))
     } catch {
       UninheritedFiles.forget(descriptor)
@@ -48,13 +49,12 @@ package struct TerminalTurn: ~Copyable, Sendable {
 
   deinit { UninheritedFiles.forget(lock.descriptor) }
 
-  /// The open file, on which the lock is taken.
+  /// The open file, to be locked.
   package var descriptor: FileDescriptor { lock.descriptor }
 
-  /// Waits until `isTaken` returns `true`, which is called again and again.
+  /// Calls `isTaken` repeatedly until it returns `true`.
   ///
-  /// Without a deadline, it waits as long as other questions need, each of which has a limit of its
-  /// own.
+  /// Without a deadline, it waits as long as other questions need; each has its own limit.
   package borrowing func wait<E: Error>(
     _ deadline: Deadline?, until isTaken: () throws(E) -> Bool
   ) throws(E) -> Failure? {
@@ -68,13 +68,13 @@ package struct TerminalTurn: ~Copyable, Sendable {
     return nil
   }
 
-  /// Whether a process that was seen stopped stays so: a job's processes continue one by one.
+  /// Whether a stopped process stays stopped: the processes of a job continue one after the other.
   private borrowing func isStillStopped(_ process: RunningProcess) -> Bool {
     usleep(500_000)
     return process.isStopped && FileLock.holder(of: descriptor)?.number == process.number
   }
 
-  /// Takes the turn, which is given back when the value is destroyed.
+  /// Takes the turn, which ends when the value is destroyed.
   package borrowing func take() throws(Failure) {
     let descriptor = descriptor
     let failure = wait(nil) { (try? FileLock.tryLock(descriptor, .exclusive)) ?? true }

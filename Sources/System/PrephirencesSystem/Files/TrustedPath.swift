@@ -8,11 +8,10 @@ package struct TrustedPath: Hashable, Sendable {
   /// The real path; its last parts may not exist.
   package let path: String
 
-  /// Whether others can add files next to it, although they cannot replace it, as in `/tmp`.
+  /// Whether others can add files next to it but cannot replace it, as in `/tmp`.
   package let othersCanAddFiles: Bool
 
-  /// The paths that the file would have had before each symbolic link on the way took the place of
-  /// what was there, without links before it.
+  /// The paths that the file had before each symbolic link on the way replaced what was there.
   package let beforeLinks: [String]
 
   /// The real path first.
@@ -26,8 +25,8 @@ package struct TrustedPath: Hashable, Sendable {
 
   /// Resolves a path component by component.
   ///
-  /// `realpath` does not suffice: it fails if a link leads to a volume that is not mounted, and
-  /// does not show who could replace a component.
+  /// `realpath` fails if a link leads to a volume that is not mounted, and does not show who could
+  /// replace a component.
   package init(resolving path: String) throws(FileError) {
     var walk = Walk(pending: try Self.absolute(path))
     try walk.finish()
@@ -38,16 +37,16 @@ package struct TrustedPath: Hashable, Sendable {
 
   /// Returns the real path even if others could change the way to it.
   ///
-  /// Use it only for work that is safe wherever the path leads. A link made by another user is not
-  /// followed, because the vault was seen here before it was made.
+  /// Use it only for work that is safe wherever the path leads. Links of other users are not
+  /// followed: they were made after the vault was seen here.
   package static func withoutTrust(_ path: String) throws(FileError) -> String {
     var walk = Walk(pending: try absolute(path))
     walk.finishWithoutTrust()
     return walk.reached
   }
 
-  /// Returns the real paths that a path has had or may have had: as it is now, and as it was before
-  /// each symbolic link on the way took the place of what was there.
+  /// Returns the real paths that a path has or may have had: now, and before each symbolic link on
+  /// the way replaced what was there.
   ///
   /// Use them only for work that is safe wherever they lead.
   package static func pastAndPresent(_ path: String) throws(FileError) -> [String] {
@@ -87,7 +86,7 @@ private struct Walk {
   /// The depth of a folder that others cannot enter; they cannot reach what is below it.
   private var privateDepth: Int?
 
-  /// The paths that there would be if each link were no link.
+  /// The paths that would result if each link were a folder.
   private(set) var beforeLinks: [String] = []
 
   /// The folders on the way in which others can create files.
@@ -97,7 +96,7 @@ private struct Walk {
 
   var reached: String { Self.path(of: parents) }
 
-  /// Joins components as `joined` does, which would first search the conformances of their array.
+  /// Joins components; `joined` would first search the conformances of their array.
   private static func path(of components: [String]) -> String {
     components.isEmpty ? "/" : components.reduce(into: "") { $0 += "/" + $1 }
   }
@@ -111,7 +110,7 @@ private struct Walk {
     while !pending.isEmpty { try advance(to: pending.removeFirst()) }
   }
 
-  /// Treats components that are rejected or cannot be inspected as folders.
+  /// Continues as if components that are rejected or cannot be inspected were folders.
   mutating func finishWithoutTrust() {
     while !pending.isEmpty {
       let name = pending.removeFirst()
@@ -155,7 +154,7 @@ private struct Walk {
     links += 1
     guard links <= 40 else { throw .failed(.tooManySymbolicLinkLevels, "follow", path) }
     let target = try readLink(path)
-    // Links of and to /proc lead elsewhere in each process.
+    // Links from and to /proc lead elsewhere in each process.
     if !path.hasPrefix("/proc/"), !target.hasPrefix("/proc/") {
       beforeLinks.append(lexical(pathOf: [name] + pending))
     }
@@ -178,9 +177,7 @@ private struct Walk {
   }
 
   /// A link in a folder that is closed to others was made by the folder's owner, who is trusted, or
-  /// by somebody whom the owner let in.
-  ///
-  /// So a hidden owner does not matter.
+  /// by somebody whom the owner let in: a hidden owner doesn't matter.
   private func isTrusted(linkOf owner: FileOwner) -> Bool {
     owner.isTrusted || (owner == .unmapped && !openFolders.contains(parents[...]))
   }
@@ -216,7 +213,7 @@ private struct Walk {
       initialized = max(0, count)
     }
     guard count >= 0 else { throw .failed(.current, "follow", path) }
-    // A repaired name would be another file's.
+    // A repaired name would name another file.
     guard let target = String(validating: bytes.map { UInt8(bitPattern: $0) }, as: UTF8.self) else {
       throw FileError(.notText, "what the symbolic link \(path) leads to")
     }
@@ -247,7 +244,7 @@ struct FolderTrust {
 
   /// Whether the group of the user's folder is the user alone.
   ///
-  /// With an access list, the bits of the group are the most that any user of the list may do.
+  /// With an access list, the group's bits are the maximum for every user of the list.
   private static func hasPrivateGroup(_ stat: Stat, _ path: String, _ owner: FileOwner) -> Bool {
     guard owner == .user, unsafe cinheritedfiles_has_path_access_list(path) == 0 else {
       return false
@@ -287,9 +284,7 @@ enum FileOwner {
 
   case other
 
-  /// Finds the owner of what is at a path.
-  ///
-  /// For a symbolic link, the user cannot be found with certainty.
+  /// Finds the owner of the file at a path; for a symbolic link, `user` is never certain.
   init(_ stat: Stat, _ path: String) {
     let number = stat.userID.rawValue
     if UserNamespace.hidesOwner(number) {
@@ -303,7 +298,7 @@ enum FileOwner {
 
   var isTrusted: Bool { self == .user || self == .root }
 
-  /// In a namespace without any numbers, the user's own files look like everybody's.
+  /// In a namespace without any numbers, the user's own files look like anybody's.
   ///
   /// If the mode permits only the owner, and the kernel permits this process, then this process is
   /// the owner: the kernel checks the real owner, and capabilities don't count for files of
@@ -324,7 +319,7 @@ enum FileOwner {
 /// rootless containers run in one. Every user without a number in the namespace is shown with the
 /// same overflow number, so root of the machine looks like any other user.
 enum UserNamespace {
-  /// Whether a number may stand for a user without a number here.
+  /// Whether the number may stand for a user without a number here.
   static func hidesOwner(_ user: UInt32) -> Bool {
     guard user == overflow, let map = SystemText.contents(of: "/proc/self/uid_map") else {
       return false
@@ -334,8 +329,8 @@ enum UserNamespace {
 
   /// Whether a namespace with this `uid_map` shows users without a number by the overflow number.
   ///
-  /// Rootless podman maps 65,536 users, and one of them has that number, too. Root of the machine has
-  /// none there: an owner with the overflow number may be either.
+  /// Rootless podman maps 65,536 users, of which one has that number, but not root of the machine:
+  /// an owner with the overflow number may be either.
   static func hides(_ map: String, _ overflow: UInt32, from ownUser: UInt32) -> Bool {
     // Each line: the first number inside, the first outside, and how many.
     let ranges = map.split(separator: "\n").map { line in
@@ -347,16 +342,16 @@ enum UserNamespace {
     return !has(overflow, 0) || (ownUser != overflow && !has(0, 1))
   }
 
-  /// The number of users without one; a setting of the whole machine.
+  /// The number that stands for users without one: a setting of the whole machine.
   private static let overflow =
     SystemText.number(in: "/proc/sys/kernel/overflowuid").flatMap { UInt32(exactly: $0) } ?? 65534
 }
 
 /// Folders that belong to root on every system, by the Filesystem Hierarchy Standard.
 ///
-/// In a user namespace, root may have no number, and these folders look owned by nobody. So do
-/// folders of other users, who could replace what is in them. Only the name distinguishes the two:
-/// if another user owned one of these, that user would own the whole system.
+/// In a user namespace, root may have no number, and these folders look as if nobody owned them. So
+/// do folders of other users, who could replace their contents. Only the name tells them apart: a
+/// user who owned one of these would own the whole system.
 enum SystemFolders {
   static func contains(_ path: String) -> Bool { paths.contains(path) }
 
@@ -371,8 +366,8 @@ enum SystemFolders {
 /// The folders that the user trusts regardless of owner and mode, from `KEYCHAIN_TRUSTED_FOLDERS`.
 ///
 /// A container's volume belongs to root, and a group or everybody can write to it. A process in the
-/// container cannot find out who is in that group: whoever starts a process sets its groups by
-/// number, and no file need list them. So the user must say it.
+/// container cannot find out who is in that group: groups are set by number when a process starts,
+/// and no file needs to list them. So the user must say it.
 struct TrustedFolders: Sendable {
   static let variable = "KEYCHAIN_TRUSTED_FOLDERS"
 
@@ -383,12 +378,10 @@ struct TrustedFolders: Sendable {
 
   private let folders: [Folder]
 
-  /// The folders that the environment names.
-  ///
-  /// If one of them is not UTF-8, none is trusted.
+  /// The folders of the environment; none if one of them is not UTF-8.
   static var current: Self { Self(try? EnvironmentVariables.process.value(variable)) }
 
-  /// Creates a list from absolute paths separated by colons; others are ignored.
+  /// Creates a list from absolute paths separated by colons, and ignores others.
   init(_ text: String?) {
     folders = (text ?? "").split(separator: ":").compactMap { name in
       guard name.hasPrefix("/"), let real = unsafe realpath(String(name), nil) else { return nil }
@@ -399,14 +392,12 @@ struct TrustedFolders: Sendable {
     }
   }
 
-  /// Whether a folder is trusted.
-  ///
-  /// The path must be real.
+  /// Whether a folder, given by its real path, is trusted.
   func contains(_ path: String) -> Bool { folders.contains { $0.path == path } }
 
   /// Returns the bits of a mode that apply to others.
   ///
-  /// Below a trusted folder, the folder's group counts as the user's alone. Each time a pod starts,
+  /// Below a trusted folder, the folder's group counts as the user. Each time a pod starts,
   /// Kubernetes gives that group all files of a volume, with read and write permission.
   func othersBits(_ stat: Stat, _ path: String) -> CInterop.Mode {
     let mode = stat.permissions.rawValue
@@ -416,7 +407,6 @@ struct TrustedFolders: Sendable {
     return isOfGroup ? mode & 0o007 : mode & 0o077
   }
 
-  /// Returns the setting that also trusts `path`.
   static func hint(_ path: String) -> String {
     let known = (try? EnvironmentVariables.process.value(variable)).map { $0 + ":" } ?? ""
     return "\(variable)=\(ShellText.quoted(known + path))"
@@ -425,7 +415,7 @@ struct TrustedFolders: Sendable {
 
 /// How root works on files of another user: by running the command as that user.
 ///
-/// If root created or took over files in the folders of a service, the service would be locked out.
+/// If root created or took over files in the folders of a service, the service could not use them.
 enum OwnerCommand {
   /// Returns what to do about a file or folder of another user; `nil` if the process is not root.
   static func hint(_ owner: FileOwnership) -> String? {

@@ -1,7 +1,6 @@
 package import Glibc
 
-/// The folders of a program's files, by the XDG base directory specification, also for processes
-/// without a home.
+/// The folders of a program's files, by the XDG base directory specification, also without a home.
 package struct UserFolders: Sendable {
   package let environment: EnvironmentVariables
 
@@ -13,17 +12,17 @@ package struct UserFolders: Sendable {
     self.environment = environment
   }
 
-  /// Whether a variable names the folder of the data; otherwise it follows from the home folder.
+  /// Whether a variable names the folder of the data, instead of the home folder.
   package var namesData: Bool { (try? environment.absolutePath("XDG_DATA_HOME")) != nil }
 
-  /// Whether a variable names the folder of the state; otherwise it follows from the home folder.
+  /// Whether a variable names the folder of the state, instead of the home folder.
   package var namesState: Bool { (try? environment.absolutePath("XDG_STATE_HOME")) != nil }
 
   package func data() throws(FileError) -> String {
     try folder("XDG_DATA_HOME", belowHome: ".local/share")
   }
 
-  /// Returns the folder of state that belongs to this machine alone.
+  /// Returns the folder for state of this machine alone.
   package func state() throws(FileError) -> String {
     try folder("XDG_STATE_HOME", belowHome: ".local/state")
   }
@@ -32,7 +31,7 @@ package struct UserFolders: Sendable {
     try folder("XDG_CONFIG_HOME", belowHome: ".config")
   }
 
-  /// Returns the folder in which each program has its configuration.
+  /// Returns the folder with every program's configuration.
   package static func configurationBase(
     _ environment: EnvironmentVariables
   ) throws(FileError) -> String {
@@ -52,8 +51,7 @@ package struct UserFolders: Sendable {
     if let path = try environment.absolutePath(variable) { return path }
     let home = try HomeFolder(environment)
     if case .usable(let path) = home { return path + "/" + belowHome }
-    // systemd creates this folder for a service that requests it, and passes a list if there are
-    // several.
+    // systemd creates this folder for a service that requests it, and passes a list for several.
     if let folders = try environment.absolutePath("STATE_DIRECTORY"),
       let folder = folders.split(separator: ":").first.map(String.init)
     {
@@ -91,12 +89,13 @@ package enum HomeFolder: Hashable {
       self = Self.ofAccount()
       return
     }
-    // Containers set it for users without an account. The root folder is a home only for its owner.
+    // Containers set HOME=/ for users without an account. The root folder is a home only for its
+    // owner.
     self = path == "/" && !Self.isOwn(path) ? .none : Self.looking(at: path)
   }
 
-  /// Returns the home folder of the account, if it belongs to the user: system users often have
-  /// `/`, or a system folder.
+  /// Returns the home folder of the account, if it belongs to the user; accounts of the system
+  /// often have `/` or a folder of the system.
   private static func ofAccount() -> Self {
     guard let entry = unsafe getpwuid(geteuid()), let folder = unsafe entry.pointee.pw_dir,
       let path = unsafe String(validatingCString: folder), path.hasPrefix("/")
@@ -108,8 +107,8 @@ package enum HomeFolder: Hashable {
 
   private static func isOwn(_ path: String) -> Bool { status(of: path).status?.st_uid == geteuid() }
 
-  /// Other failures than absence and missing permission say nothing about the folder: if a network
-  /// file system does not answer, no other place must be used.
+  /// Other errors than absence and missing permission say nothing about the folder: while a network
+  /// file system does not answer, no other place may be used.
   private static func looking(at path: String) -> Self {
     let (status, error) = status(of: path)
     if let status {
@@ -124,7 +123,8 @@ package enum HomeFolder: Hashable {
     }
   }
 
-  /// The slash makes an automounter mount the folder, and excludes files.
+  /// Returns the status of a folder; the final slash makes an automounter mount it, and excludes
+  /// files.
   fileprivate static func status(of path: String) -> (status: stat?, error: CInt) {
     let path = path + "/"
     var status = stat()
@@ -133,7 +133,7 @@ package enum HomeFolder: Hashable {
     return result == 0 ? (status, 0) : (nil, error)
   }
 
-  /// Why there is no place below it.
+  /// Why no folder can be used below it.
   var reason: String {
     switch self {
     case .usable(let path): "the home folder \(path) cannot be used"
@@ -164,69 +164,5 @@ package enum ClosedFolder {
       if isClosed(status) { return reached }
     }
     return nil
-  }
-}
-
-/// Environment variables of the process, or values set by a test.
-package struct EnvironmentVariables: Sendable {
-  private enum Source {
-    case process
-    case values([String: String])
-  }
-
-  private let source: Source
-
-  /// The process's environment, read again each time.
-  package static let process = Self(source: .process)
-
-  private init(source: Source) { self.source = source }
-
-  package init(_ values: [String: String]) { source = .values(values) }
-
-  /// The values that were set in place of the process's environment.
-  package var values: [String: String]? {
-    if case .values(let values) = source { values } else { nil }
-  }
-
-  /// Returns the value of a variable; `nil` if it is not set or empty.
-  package func value(_ name: String) throws(FileError) -> String? {
-    switch source {
-    case .process:
-      guard let bytes = unsafe getenv(name), unsafe bytes.pointee != 0 else { return nil }
-      guard let value = unsafe String(validatingCString: bytes) else {
-        throw FileError(.notText, name)
-      }
-      return value
-    case .values(let values): return values[name].flatMap { $0.isEmpty ? nil : $0 }
-    }
-  }
-
-  /// Returns the value of a variable; `nil` also if it is not text.
-  package func text(_ name: String) -> String? { try? value(name) }
-
-  /// Whether a variable is set and not empty, whatever its bytes are.
-  package func isSet(_ name: String) -> Bool { withBytes(of: name) { _ in true } ?? false }
-
-  /// Returns the value of a variable if it is an absolute path; the XDG base directory
-  /// specification requires to ignore others.
-  package func absolutePath(_ name: String) throws(FileError) -> String? {
-    try value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
-  }
-
-  /// Calls `body` with the bytes of a variable in place, so that a secret is not copied.
-  ///
-  /// Returns what `body` returns, or `nil` if the variable is not set or empty.
-  package func withBytes<Result: ~Copyable, Failure: Error>(
-    of name: String, _ body: (RawSpan) throws(Failure) -> Result
-  ) throws(Failure) -> Result? {
-    switch source {
-    case .process:
-      guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
-      let bytes = unsafe UnsafeRawBufferPointer(start: value, count: strlen(value))
-      return try body(unsafe RawSpan(_unsafeBytes: bytes))
-    case .values(let values):
-      guard let value = values[name], !value.isEmpty else { return nil }
-      return try body(unsafe value.utf8.span.bytes)
-    }
   }
 }

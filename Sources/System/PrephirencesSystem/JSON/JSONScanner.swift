@@ -1,4 +1,4 @@
-/// What is wrong with a text that should be JSON: where and why, never what the text says.
+/// What is wrong with invalid JSON: the place and the reason, never the contents.
 package struct JSONError: Error, Equatable {
   /// The byte at which reading stopped.
   package let position: Int
@@ -8,10 +8,9 @@ package struct JSONError: Error, Equatable {
 
 /// Reads the tokens of JSON from bytes, strictly as RFC 8259 says.
 ///
-/// Text is handed on byte by byte, so a caller with secrets can collect it in guarded memory. The
-/// bytes of a text are checked for escapes and control characters; whether they are valid UTF-8 is
-/// the caller's to check. Half of a surrogate pair is an error, because it could only be replaced by
-/// something else.
+/// It passes text on byte by byte, so that a caller can collect secrets in guarded memory. It
+/// checks escapes and control characters; the caller checks that the bytes are UTF-8. Half of a
+/// surrogate pair is an error, because it could only be replaced by something else.
 package struct JSONScanner {
   /// The next byte to read.
   package private(set) var position = 0
@@ -19,7 +18,7 @@ package struct JSONScanner {
   private let maximumDepth: Int
   private var depth = 0
 
-  /// Creates a scanner that refuses arrays and objects that lie deeper in each other.
+  /// Creates a scanner that refuses arrays and objects that are nested more deeply.
   package init(maximumDepth: Int = 64) { self.maximumDepth = maximumDepth }
 
   /// The kind of value whose first byte is next.
@@ -46,13 +45,13 @@ package struct JSONScanner {
     guard position == bytes.count else { throw failure("something follows the value") }
   }
 
-  /// Returns an error at the byte that is next.
+  /// Returns an error at the next byte.
   package func failure(_ reason: String) -> JSONError {
     JSONError(position: position, reason: reason)
   }
 
-  /// Reads an object; `member` is called at each name, and reads it with ``text(in:to:)``, the colon
-  /// with ``colon(in:)``, and the value.
+  /// Reads an object; `member` is called at each name, and reads it with ``text(in:to:)``, the
+  /// colon with ``colon(in:)``, and the value.
   package mutating func object(
     in bytes: Span<UInt8>, member: (inout JSONScanner) throws -> Void
   ) throws {
@@ -122,11 +121,11 @@ extension JSONScanner {
     throw failure("a value is missing")
   }
 
-  /// Reads a number, and hands on its bytes: they keep the digits that a `Double` would round.
+  /// Reads a number, and passes on its bytes, which keep digits that a `Double` would round.
   package mutating func number(in bytes: Span<UInt8>, to append: (UInt8) throws -> Void) throws {
     let start = position
     _ = skip(oneOf: "-", in: bytes)
-    // A whole number has no zeros before it.
+    // A whole number has no leading zeros.
     var isValid = skip(oneOf: "0", in: bytes) ? !isDigit(peek(in: bytes)) : skipDigits(in: bytes)
     if skip(oneOf: ".", in: bytes) { isValid = skipDigits(in: bytes) && isValid }
     if skip(oneOf: "eE", in: bytes) {
@@ -149,7 +148,7 @@ extension JSONScanner {
 
   // MARK: - Text
 
-  /// Reads a text, and hands on its bytes without quotes and escapes.
+  /// Reads a text, and passes on its bytes without quotes and escapes.
   package mutating func text(in bytes: Span<UInt8>, to append: (UInt8) throws -> Void) throws {
     guard skip("\"", in: bytes) else { throw failure("a text is missing") }
     while let byte = peek(in: bytes) {

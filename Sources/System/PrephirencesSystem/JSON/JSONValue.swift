@@ -1,4 +1,4 @@
-/// A value of JSON; numbers keep the digits that they are written with, and objects every member.
+/// A value of JSON; numbers keep their digits, and objects every member.
 package indirect enum JSONValue: Equatable, Sendable {
   case null
   case bool(Bool)
@@ -24,7 +24,7 @@ package indirect enum JSONValue: Equatable, Sendable {
 
   package static func texts(_ texts: [String]) -> JSONValue { .array(texts.map(JSONValue.string)) }
 
-  /// The type in a sentence.
+  /// The name of the type in a sentence.
   package var phrase: String {
     switch self {
     case .null: "null"
@@ -76,7 +76,7 @@ extension JSONValue {
     _ scanner: inout JSONScanner, _ bytes: Span<UInt8>
   ) throws -> [Member] {
     var members: [Member] = []
-    // Swift compares texts by their meaning, and two names may differ by their bytes alone.
+    // Swift compares strings by meaning, but names may differ in bytes alone.
     var names: Set<[UInt8]> = []
     try scanner.object(in: bytes) { scanner in
       let name = try text(&scanner, bytes)
@@ -106,11 +106,12 @@ extension JSONError {
 // MARK: - Writing
 
 extension JSONValue {
-  /// The value on lines of its own, members in the order of their names' bytes, without a newline at
-  /// the end.
+  /// The value on several lines, with members in the order of their names' bytes, without a final
+  /// newline.
   package var lines: String { text(margin: "\n") }
 
-  /// The same as Foundation's encoder writes it: with lines in an empty list, and two short escapes more.
+  /// The same as Foundation's encoder writes it: lines in an empty list, and two more short
+  /// escapes.
   package var linesOfFoundation: String { text(margin: "\n", asFoundation: true) }
 
   /// The value on one line.

@@ -1,12 +1,11 @@
 extension String {
-  /// The text with every byte percent-encoded that is neither an ASCII letter or digit, nor one of
-  /// `-._~`, nor among the kept ones.
+  /// The text with every byte percent-encoded except ASCII letters, digits, `-._~` and the kept
+  /// ones.
   package func percentEncoded(keeping kept: String = "") -> String {
     percentEncoded(keepingOnly: "-._~" + kept)
   }
 
-  /// The text with every byte percent-encoded that is neither an ASCII letter or digit, nor among
-  /// the kept ones.
+  /// The text with every byte percent-encoded except ASCII letters, digits and the kept ones.
   package func percentEncoded(keepingOnly kept: String) -> String {
     var bytes: [UInt8] = []
     for byte in utf8 {
@@ -19,9 +18,7 @@ extension String {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The text that percent-encoded UTF-8 stands for; `nil` if it isn't that.
-  ///
-  /// A `+` stays one.
+  /// The decoded text; `nil` if this isn't percent-encoded UTF-8; a `+` stays.
   package var percentDecoded: String? {
     guard utf8.contains(UInt8(ascii: "%")) else { return self }
     var bytes: [UInt8] = []
@@ -78,7 +75,7 @@ extension String {
     for byte in utf8 { hasher.combine(byte) }
   }
 
-  /// The text with ASCII capitals as small letters; every other byte stays.
+  /// The text with ASCII capitals as small letters; other bytes stay.
   package var foldingASCIICase: String {
     String(
       decoding: utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 },
@@ -94,9 +91,8 @@ extension String {
 // MARK: - Hexadecimal digits
 
 extension [UInt8] {
-  /// The bytes in lower-case hexadecimal digits.
   package var hexadecimal: String {
-    // `String(format:)` takes a twentieth of the time of a whole command for its setup.
+    // `String(format:)` needs a twentieth of a command's whole time for its setup.
     let alphabet = Array("0123456789abcdef".utf8)
     var digits: [UInt8] = []
     for byte in self { digits += [alphabet[Int(byte >> 4)], alphabet[Int(byte & 15)]] }
@@ -112,10 +108,10 @@ extension [UInt8] {
 
   // MARK: - Base64
 
-  /// The bytes in base64 (RFC 4648, section 4), for what is not secret.
+  /// The bytes in base64 (RFC 4648, section 4), for contents that are not secret.
   package var base64: String { Base64.encode(self) }
 
-  /// Reads base64; `nil` if the text isn't that.
+  /// Reads base64; `nil` if the text is invalid.
   package init?(base64 text: ArraySlice<UInt8>) {
     guard let bytes = Base64.decode(text) else { return nil }
     self = bytes
@@ -126,7 +122,7 @@ private enum Base64 {
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-  /// The value of each character; 64 for what is none.
+  /// The value of each character; 64 for others.
   private static let values: [UInt8] = {
     var values = [UInt8](repeating: 64, count: 256)
     for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }

@@ -1,4 +1,5 @@
-/// Days of the Gregorian calendar, which reaches back before its introduction, from 1 January 2001.
+/// Days since 1 January 2001 in the Gregorian calendar, which is extended to before its
+/// introduction.
 package enum GregorianDay {
   /// Returns the number of a day.
   package static func number(_ year: Int, _ month: Int, _ day: Int) -> Int {

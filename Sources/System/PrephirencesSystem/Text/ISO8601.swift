@@ -1,23 +1,23 @@
 /// A date in ISO 8601, such as `2027-01-31T12:00:00.5+01:00`, read without loss.
 ///
 /// The calendar is Gregorian throughout. Years outside 0 to 9999 have a sign and at least four
-/// digits: `-0043`, `+12345`. The year `0000` is the one before the year 1. Moments are seconds from
-/// the first of 2001 in UTC, as Foundation's reference date. The arithmetic on fractions is decimal,
-/// because sums of `Double` would round.
+/// digits: `-0043`, `+12345`. The year `0000` precedes the year 1. Moments are seconds since 1
+/// January 2001 in UTC, as Foundation's reference date. Fractions are computed in decimal, because
+/// sums of `Double` would be rounded.
 package struct ISO8601: Equatable, Sendable {
-  /// The seconds from the first of 2001 until a clock at the place of the date shows it.
+  /// The seconds since 1 January 2001 that a clock at the place of the date shows.
   package let seconds: Int
 
   /// The digits of the fraction of a second.
   package let fraction: String
 
-  /// How many seconds the place is ahead of UTC; `nil` if the text does not say.
+  /// How many seconds the place is ahead of UTC; `nil` if the text does not give an offset.
   package let offset: Int?
 
-  /// Reads a day, or a date with hours and minutes at least.
+  /// Reads a day, or a date with at least hours and minutes.
   ///
-  /// Between day and time may be a space, and an offset may lack its colon. A leap second is the first
-  /// second of the next minute.
+  /// A space may separate day and time, and an offset may lack its colon. A leap second is read as
+  /// the first second of the next minute.
   package init?(
     _ text: String, allowsLeapSecond: Bool = false, allowsSpaceBeforeOffset: Bool = false
   ) {
@@ -85,7 +85,7 @@ package struct ISO8601: Equatable, Sendable {
     (fraction, offset) = (digits, zone)
   }
 
-  /// Returns the moment at which clocks that are so many seconds ahead of UTC show the date.
+  /// Returns the moment when clocks that are so many seconds ahead of UTC show the date.
   package func interval(offset: Int) -> Double? {
     let whole = seconds - offset
     guard whole < 0, fraction.contains(where: { $0 != "0" }) else {
@@ -94,15 +94,15 @@ package struct ISO8601: Equatable, Sendable {
     return Double("-\(-whole - 1).\(Self.complement(fraction))")
   }
 
-  /// Returns the text of a moment in UTC with as many digits of a second as read back to the same
-  /// number; `nil` if whole seconds until then have more than 62 bits.
+  /// Returns a moment in UTC with as many digits of a second as are needed to read back the same
+  /// number; `nil` if its whole seconds need more than 62 bits.
   package static func text(_ interval: Double) -> String? {
     guard interval.magnitude < limit else { return nil }
     let (whole, digits) = split(interval)
     return text(seconds: whole, fraction: digits)
   }
 
-  /// Returns the text of a moment in UTC, rounded down to a second; `nil` as ``text(_:)``.
+  /// Returns a moment in UTC, rounded down to a second; `nil` as ``text(_:)``.
   package static func textInSeconds(_ interval: Double) -> String? {
     guard interval.magnitude < limit else { return nil }
     return text(seconds: Int(interval.rounded(.down)), fraction: "")
@@ -120,7 +120,7 @@ package struct ISO8601: Equatable, Sendable {
 
   private static let secondsOfDay = 86_400
 
-  /// The seconds of 146 thousand million years, with which the arithmetic has room in 64 bits.
+  /// The seconds of 146 thousand million years, below which the arithmetic fits into 64 bits.
   private static let limit = 0x1p62
 
   /// A year whose seconds have fewer than 63 bits.
@@ -132,14 +132,14 @@ package struct ISO8601: Equatable, Sendable {
 
   // MARK: - Decimal arithmetic
 
-  /// Returns the whole seconds before a number of seconds, and the digits of the rest.
+  /// Splits a number of seconds into whole seconds, rounded down, and the digits of the rest.
   private static func split(_ seconds: Double) -> (whole: Int, digits: String) {
     let (whole, digits) = decimal(seconds.magnitude)
     guard seconds < 0 else { return (whole, digits) }
     return digits.isEmpty ? (-whole, "") : (-whole - 1, complement(digits))
   }
 
-  /// Returns the shortest digits that read back to a number, without an exponent.
+  /// Returns the shortest digits that read back to the number, without an exponent.
   private static func decimal(_ number: Double) -> (whole: Int, digits: String) {
     let parts = number.description.split(separator: "e")
     let mantissa = parts[0].split(separator: ".")
@@ -151,7 +151,7 @@ package struct ISO8601: Equatable, Sendable {
     return (Int(left) ?? 0, right)
   }
 
-  /// Returns the digits of one minus a fraction; at least one digit is not zero.
+  /// Returns the digits of one minus a fraction, of which at least one digit is not zero.
   private static func complement(_ digits: String) -> String {
     let significant = digits.reversed().drop { $0 == "0" }.reversed()
     let nines = significant.dropLast().map { 9 - ($0.wholeNumberValue ?? 0) }

@@ -1,20 +1,20 @@
 /// Words of commands that a person types.
 package enum ShellText {
-  /// Returns a word as every POSIX shell takes it, in quotes unless it is plain.
+  /// Returns a word as POSIX shells read it, in quotes unless it is plain.
   package static func word(_ word: String) -> String {
     guard word.isEmpty || !word.utf8.allSatisfy(isPlain) else { return word }
     return "'" + word.replacing("'", with: "'\\''") + "'"
   }
 
-  /// Returns a word as a shell takes it, in quotes unless it is plain, for a message.
+  /// Returns a word for a message as a shell reads it, in quotes unless it is plain.
   ///
-  /// It has no character that messages would escape, such as a newline: these are written as octal
-  /// numbers, in the quotes `$'…'` that bash, ksh and zsh know.
+  /// Characters that messages would escape, such as a newline, are written as octal numbers, in the
+  /// quotes `$'…'` that bash, ksh and zsh know.
   package static func quoted(_ word: String) -> String {
     guard word.unicodeScalars.contains(where: needsNumber) else { return Self.word(word) }
     let escaped = word.unicodeScalars.map { scalar -> String in
       if scalar == "'" || scalar == "\\" { return "\\\(scalar)" }
-      // A message may be broken at a space.
+      // Messages may be wrapped at a space.
       guard scalar == " " || needsNumber(scalar) else { return String(scalar) }
       return String(scalar).utf8.map { byte in
         let digits = String(byte, radix: 8)
@@ -24,7 +24,7 @@ package enum ShellText {
     return "$'" + escaped.joined() + "'"
   }
 
-  /// Whether messages would show another character.
+  /// Whether messages would show another character instead.
   private static func needsNumber(_ scalar: Unicode.Scalar) -> Bool {
     scalar == "`" || String(scalar).visible != String(scalar)
   }

@@ -2,12 +2,12 @@ internal import Glibc
 internal import SystemPackage
 
 extension String {
-  /// The text with everything that a terminal would act on, or not show, escaped.
+  /// The text with escapes for everything that a terminal would interpret or not show.
   package var visible: String { escaping(\.visibleEscape) }
 
-  /// The text with the same characters escaped as in JSON, which does not change its meaning.
+  /// The text with JSON escapes for the same characters, which do not change the meaning of JSON.
   ///
-  /// Use it for text that is JSON already; its line breaks stay.
+  /// Line breaks stay.
   package var visibleInJSON: String {
     escaping { $0.isASCII && $0 != "\u{7F}" ? nil : $0.escapeInJSON }
   }
@@ -29,7 +29,7 @@ extension String {
     return text
   }
 
-  /// Returns whether a scalar joins two emoji, or selects how the one before it looks.
+  /// Returns whether a scalar joins two emoji, or selects the form of the one before it.
   private func shapesEmoji(at index: Index, after previous: Unicode.Scalar?) -> Bool {
     guard let previous else { return false }
     let next = unicodeScalars[unicodeScalars.index(after: index)...].first
@@ -43,10 +43,10 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// Whether the scalar moves the cursor, changes the terminal, reorders text, or is invisible, so
+  /// Whether the scalar moves the cursor, changes the terminal, reorders text or is invisible, so
   /// that two different names look the same.
   ///
-  /// Unassigned scalars may become such ones.
+  /// Unassigned scalars may get such a meaning.
   fileprivate var isHidden: Bool {
     guard !isASCII else { return value < 0x20 || value == 0x7F }
     switch properties.generalCategory {
@@ -76,8 +76,8 @@ extension Unicode.Scalar {
 extension String {
   /// Returns the text in lines of at most `width` columns, broken between words.
   ///
-  /// Text in single quotes stays on one line if it fits, because it is there to be copied. A word
-  /// that is longer than a line stays whole.
+  /// Text in single quotes stays on one line if it fits, so that it can be copied. A word that is
+  /// longer than a line stays whole.
   package func wrapped(to width: Int, indent: Int, keeping room: Int = 0) -> String {
     let margin = String(repeating: " ", count: indent)
     var lines = [""]
@@ -97,7 +97,7 @@ extension String {
     return lines.joined(separator: "\n")
   }
 
-  /// The words; a quotation in single quotes is one word.
+  /// The words; text in single quotes is one word.
   private func unbreakablePieces(within width: Int) -> [String] {
     let words = split(separator: " ", omittingEmptySubsequences: false).map { String($0) }
     var pieces: [String] = []
@@ -112,10 +112,10 @@ extension String {
     return pieces
   }
 
-  /// How many columns of a terminal the text needs.
+  /// The number of columns that the text takes on a terminal.
   package var columnCount: Int { reduce(0) { $0 + $1.columnCount } }
 
-  /// Returns the beginning of the text that fits the width, with a sign at the end if more follows.
+  /// Returns as much of the text as fits, with a sign at the end if it is cut.
   package func cut(to width: Int) -> String {
     guard columnCount > width else { return self }
     var kept = ""
@@ -128,7 +128,7 @@ extension String {
     return kept + "…"
   }
 
-  /// Returns the text if it fits the width, else its beginning and its end, with a sign between.
+  /// Returns the text if it fits, or its beginning and its end with a sign between them.
   package func cutInside(to width: Int) -> String {
     guard columnCount > width else { return self }
     let half = max(0, width - 1) / 2
@@ -143,8 +143,8 @@ extension String {
 }
 
 extension ArraySlice<String> {
-  /// The last word of the quotation that the first word begins; `nil` if there is no quotation, or
-  /// no end of it.
+  /// The last word of the quotation that begins with the first word; `nil` if none begins or it has
+  /// no end.
   fileprivate var endOfQuotation: Int? {
     guard let first, first.drop(while: { $0 == "(" }).first == "'" else { return nil }
     return indices.first { index in
@@ -176,9 +176,7 @@ package enum TerminalWidth {
   /// The maximum for running text, because longer lines are hard to read.
   package static let ofReading = 100
 
-  /// Returns the number of columns of the terminal behind a descriptor.
-  ///
-  /// Returns the number, or `nil` if it is not a terminal.
+  /// Returns the number of columns of a terminal; `nil` if the descriptor is not a terminal.
   package static func columns(of descriptor: Int32) -> Int? {
     guard isatty(descriptor) == 1 else { return nil }
     var size = winsize()
@@ -189,15 +187,13 @@ package enum TerminalWidth {
   }
 }
 
-/// Writes text to a descriptor.
-///
-/// Returns `false` if writing failed; the reason is in `errno`.
+/// Writes text to a descriptor; `false` with the reason in `errno` if that fails.
 @discardableResult
 package func writeAll(_ text: String, to descriptor: Int32) -> Bool {
   writeAll(Array(text.utf8), to: descriptor)
 }
 
-/// Writes bytes to a descriptor, as text is written.
+/// Writes bytes to a descriptor; `false` with the reason in `errno` if that fails.
 @discardableResult
 package func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
   do throws(Errno) {

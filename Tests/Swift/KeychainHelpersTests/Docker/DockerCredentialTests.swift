@@ -42,7 +42,7 @@ struct DockerCredentialTests {
     "{\"x\":[1,]}", "{\"x\":\"\\uＡ000\"}",
     "{\"x\":" + String(repeating: "[", count: 70) + String(repeating: "]", count: 70) + "}",
   ])
-  func whatIsNoJSONIsRefused(json: String) throws {
+  func invalidJSONIsRefused(json: String) throws {
     let error = try #require(throws: KeychainError.self) {
       _ = try DockerCredential(json: SecretBytes(copying: json))
     }
@@ -76,7 +76,7 @@ struct DockerCredentialTests {
     #expect(again.secret.text == secret)
   }
 
-  @Test func aSecretThatIsNoTextIsAnError() throws {
+  @Test func binarySecretIsAnError() throws {
     let bytes: [UInt8] = [0x61, 0xFF]
     let login = DockerCredential(
       server: "r", username: "u", secret: try SecretBytes(copying: bytes.span.bytes))

@@ -64,7 +64,7 @@ struct DockerOtherProgramTests {
     #expect(try helper.found("r") == nil)
   }
 
-  @Test func anItemWithMoreThanTheirsIsNone() throws {
+  @Test func itemWithMoreAttributesIsNotALogin() throws {
     try store.set(
       Credential(
         CredentialIdentity(.internetPassword(InternetPassword(server: "s", account: "carol"))),

@@ -36,7 +36,7 @@ struct NetrcImportPlanTests {
     #expect(ContinuousClock.now - start < .seconds(10))
   }
 
-  @Test func whatOnlyFTPCanUseStays() throws {
+  @Test func entriesForFTPStay() throws {
     let plan = try plan(
       """
       machine a login l password p account x
@@ -65,7 +65,7 @@ struct NetrcImportPlanTests {
     "password p password q", "password p login m", #"password pa\ss"#, "password \"p\" password p",
     "password p\u{B}q", "password p\u{C}q",
   ])
-  func whatProgramsReadDifferentlyStays(values: String) throws {
+  func ambiguousEntriesStay(values: String) throws {
     let plan = try plan("machine a login l \(values)\nmachine b login l password p")
     #expect(plan.items.map(\.identity) == [identity("b", "l")])
     #expect(plan.left.map(\.obstacle) == [.isUnclear])

@@ -149,15 +149,15 @@ struct ModelRun {
       case 1: decision = .keepLocal
       default:
         let value = newValue()
-        let decided = conflict.values.map { ($0.key, value as PreferenceObject?) }
-        decision = .set(decided.map { (key: $0.0, value: $0.1) })
+        let decided = conflict.values.map { (key: $0.key, value: Optional(PreferenceValue.integer(Int64(value)))) }
+        decision = .set(decided)
       }
       guard try machine.replica.resolve(conflict, decision) else { continue }
       if case .keepLocal = decision { continue }
       for value in conflict.values { machine.written[value.key] = nil }
       if case .set(let values) = decision {
         for (key, value) in values where key != "y" {
-          machine.written[key] = (value as? Int).map { [$0] }
+          machine.written[key] = (value?.object as? Int).map { [$0] }
         }
       }
     }
@@ -193,7 +193,7 @@ struct ModelRun {
 
   private static func value(_ row: SharedRow?) -> Int? {
     guard let row, case .value(let value) = row.content else { return nil }
-    return value as? Int
+    return value.object as? Int
   }
 
   private mutating func check() throws {
@@ -230,7 +230,7 @@ struct ModelRun {
         for value in values {
           let wasSent = engine.history.contains { $0.key == key && Self.value($0) == value }
           let wasRejected = journal.contains {
-            $0.isConflict && $0.key == key && $0.old as? Int == value
+            $0.isConflict && $0.key == key && $0.old?.object as? Int == value
           }
           #expect(wasSent || wasRejected, "\(place), machine \(machine.name), key \(key)")
         }

@@ -146,8 +146,8 @@ struct RestoredRun {
 
   private mutating func changeDirectly(_ key: String, _ value: Int?, _ base: SharedRow?) throws {
     let writer = WriterTag.forgotten()
-    let row = try SharedRow(
-      key: key, value: value, writer: writer, number: 1, life: StoreIdentity.life(engine.identity))
+    let row = SharedRow(
+      key: key, value: value.map { .integer(Int64($0)) }, writer: writer, number: 1, life: StoreIdentity.life(engine.identity))
     let batch = SharedBatch(
       writer: writer, number: 1,
       changes: [SharedBatch.Change(row: row, base: base.map { .row($0) } ?? .absent)],
@@ -169,7 +169,7 @@ struct RestoredRun {
           engineVersions[row.key] = known[index][row.key]
           continue
         }
-        engineVersions[row.key] = versions[row.key]?.firstIndex(of: value as? Int)
+        engineVersions[row.key] = versions[row.key]?.firstIndex(of: value.object as? Int)
       }
     }
   }
@@ -213,7 +213,7 @@ struct RestoredRun {
       let last = known.prefix(3).compactMap { $0[key] }.max()
       let expected = last.flatMap { versions[key]?[$0] }
       let found = engine.rows[key].flatMap { row -> Int? in
-        if case .value(let value) = row.content { value as? Int } else { nil }
+        if case .value(let value) = row.content { value.object as? Int } else { nil }
       }
       if found != expected || values.contains(where: { $0[key] != expected }) {
         faults.append(

@@ -6,12 +6,10 @@ internal import KeychainStores
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// The texts about credentials and items of other programs.
 enum CredentialText {
-  /// Returns the table of a list, with the store of each credential for programs, and for a person
-  /// if there are several stores.
+  /// Returns the table of a list; it shows stores to programs, and to people if there are several.
   ///
-  /// Another program's item is marked in a further column: one of ours may have the same names.
+  /// Another program's item is marked in a separate column, because ours may have the same names.
   static func table(_ listed: [ListedCredential], forPrograms: Bool) -> TextTable {
     let table = table(listed.map(\.credential))
     var (header, rows) = (table.header, table.rows)
@@ -56,17 +54,17 @@ enum CredentialText {
     }
   }
 
-  /// A name with a port in it must not look like a host and a port.
+  /// A name that contains a port must not look like a host and a port.
   private static func host(of password: InternetPassword) -> String {
     password.protocol.isEmpty || !HostName.hasMore(password.server)
       ? password.server : password.server.percentEncoded(keeping: "")
   }
 
   static let hostInCapitals =
-    "clients such as git look for the host in small letters, and don't find this one; 'rename' with "
-    + "--to-server writes it so"
+    "clients such as git look for the host in lower case, and don't find this one; 'rename' "
+    + "with --to-server writes it so"
 
-  /// Returns the items of other programs that have no names of a credential, for a terminal.
+  /// Returns the items of other programs without a credential's names, for a terminal.
   static func table(_ items: [UnlistedItem]) -> TextTable {
     TextTable(
       header: ["ITEM OF ANOTHER PROGRAM", "MODIFIED", "ATTRIBUTES"],
@@ -75,7 +73,7 @@ enum CredentialText {
       })
   }
 
-  /// Returns the same for a pipe: the fields of credentials, then a field for each attribute.
+  /// Returns these items for a pipe: the fields of credentials, then a field for each attribute.
   static func fields(_ items: [UnlistedItem]) -> TextTable {
     TextTable(
       header: [],
@@ -93,7 +91,7 @@ enum CredentialText {
     item.attributes.map { "\($0.name)=\($0.value)" }
   }
 
-  /// Returns that a list is empty, in terms of the search.
+  /// Reports that a list is empty, in terms of the search.
   static func nothingListed(
     _ query: CredentialQuery, _ filter: ListFilterOptions, isNarrower: Bool
   ) -> String {
@@ -112,7 +110,8 @@ enum CredentialText {
   }
 
   static func unlisted(_ count: Int) -> String {
-    "\(Words.items(count)) of other programs \(Words.are(count)) not listed; --other-programs shows "
+    "\(Words.items(count)) of other programs \(Words.are(count)) not listed; --other-programs "
+      + "shows "
       + (count == 1 ? "it" : "them")
   }
 
@@ -152,22 +151,24 @@ enum CredentialText {
     }
   }
 
-  /// What to do if a password has the mark of a registry's login, and more names than one has.
+  /// The hint for a password marked as a registry's login that has more names than such a login.
   static let noLoginOfRegistry =
-    "clients of docker do not get it: name the registry with --server alone, with its port in the name"
+    "clients of docker do not get it: name the registry with --server alone, with its port in the "
+    + "name"
 
-  /// Returns that a new credential stands next to an item of the same name.
+  /// Reports that a new credential is next to an item of the same name.
   static func isNextToOthers(_ identity: CredentialIdentity) -> String {
     "another program has an item of the same name in the desktop keyring, which stays as it is: "
       + "from now on \(identity) is the one stored here"
   }
 
-  /// Returns that the expiry of an older secret was removed.
+  /// Reports that the expiry of an older secret was removed.
   static func expiryIsGone(_ expiry: Date) -> String {
-    "the expiry \(DateText.text(expiry)) went with the old secret"
+    "the expiry \(DateText.text(expiry)) was removed with the old secret"
   }
 
-  /// Returns how to give the new secret an expiry; the old expiry is not offered if it has passed.
+  /// Explains how to give the new secret an expiry; the old one is only offered if it has not
+  /// passed.
   static func keepingExpiry(_ expiry: Date) -> String {
     expiry > Date()
       ? "--expires gives the new secret one, and --keep-expiry keeps that of the old one"
@@ -186,7 +187,7 @@ extension KeychainError {
       recovery: "store a new secret, or read the old one with --allow-expired")
   }
 
-  /// The error if several items have the attributes of a search for one.
+  /// The error if several items match a search for one.
   static func ambiguous(_ credentials: [Credential], _ items: [UnlistedItem]) -> Self {
     let names =
       credentials.map(\.identity.description)
@@ -194,7 +195,8 @@ extension KeychainError {
     return Self(
       .ambiguous, "\(names.count) items match: \(names.joined(separator: "; "))",
       recovery: "name more of the attributes; '\(KeychainCommandContext.current.commandPath) list "
-        + "--other-programs\(KeychainCommandContext.current.scopeOption())' shows those of other programs"
+        + "--other-programs\(KeychainCommandContext.current.scopeOption())' shows those of other "
+        + "programs"
     )
   }
 
@@ -228,8 +230,8 @@ extension KeychainError {
 extension Credential: JSONConvertible {
   var json: JSONValue { .members(members) }
 
-  /// The members of its object; a version is text, as readers of JSON that keep numbers as doubles
-  /// would lose digits.
+  /// The members of its object; a version is text, because JSON readers that use doubles would lose
+  /// digits.
   var members: JSONMembers {
     identity.members + [
       ("accessibility", accessibility.description), ("label", label), ("comment", comment),
@@ -277,7 +279,7 @@ extension UnlistedItem: JSONConvertible {
 }
 
 enum SecretJSON {
-  /// The members of a secret: as text if it is text, otherwise in Base64.
+  /// The members of a secret: as text if possible, otherwise in Base64.
   static func members(_ bytes: RawSpan) -> JSONMembers {
     if let text = bytes.text { return [("encoding", "utf-8"), ("secret", text)] }
     return [("encoding", "base64"), ("secret", Data(bytes.array).base64EncodedString())]

@@ -16,13 +16,13 @@ struct GetCommand: StoreSubcommand, QuickCommand {
     abstract: "Print a secret",
     discussion: """
       Exactly the stored bytes are printed; on a terminal a newline follows. With --attribute the \
-      one credential is found that has the attribute, or the one item of another program in the desktop \
-      keyring, whatever names it has.
+      one credential is found that has the attribute, or the one item of another program in the \
+      desktop keyring, whatever names it has.
 
-      Everybody can see the arguments of a program (ps), so a secret must not be among them. Give it \
-      to the program through a pipe; printf is part of the shell. Read it before, so that && starts \
-      nothing where it cannot be read. In --config, write a backslash before each quote and backslash \
-      of the secret.
+      Everybody can see the arguments of a program (ps), so a secret must not be among them. Give \
+      it to the program through a pipe; printf is part of the shell. Read it before, so that && \
+      starts nothing where it cannot be read. In --config, write a backslash before each quote and \
+      backslash of the secret.
 
       Example:
         \(keychainPath) get alice --service example.com
@@ -57,7 +57,7 @@ struct GetCommand: StoreSubcommand, QuickCommand {
 
   @OptionGroup var scope: ServiceScopeOptions
 
-  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Which store") var stores: StoreChoiceOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   mutating func read(_ line: inout QuickLine) throws {
@@ -108,7 +108,7 @@ struct GetCommand: StoreSubcommand, QuickCommand {
     }
   }
 
-  /// Searches for the only credential with the attributes, or with the account in any service.
+  /// Finds the only credential with the attributes, or with the account in any service.
   private func search(in session: Session) throws -> CredentialIdentity {
     let attributes = CredentialAttributes(attribute)
     let query = scope.narrow(item.query(account: account, attributes: attributes))
@@ -119,9 +119,9 @@ struct GetCommand: StoreSubcommand, QuickCommand {
   }
 }
 
-// Items of other programs without names of a credential are found by their attributes.
+// Items of other programs without a credential's names are found by their attributes.
 extension GetCommand {
-  /// Returns the item of another program that has the attributes; `nil` if there is none.
+  /// Returns another program's item with the attributes, or `nil`.
   func unlistedItem(in session: Session) throws -> UnlistedItem? {
     guard account == nil, let stores = session.builtIn else { return nil }
     let attributes = CredentialAttributes(attribute)
@@ -148,7 +148,6 @@ extension GetCommand {
   }
 }
 
-/// Reads what a reference names.
 struct ReadCommand: StoreSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "read",
@@ -161,9 +160,9 @@ struct ReadCommand: StoreSubcommand {
       percent-encoded. After '?' follow parameters, with '&' between them: group=NAME, \
       field=secret, username, url, label or attribute:NAME, encoding=base64, optional.
 
-      Put it in quotes: '&' and '?' mean something to the shell. Exactly the bytes are printed; on a \
-      terminal a newline follows. With optional, nothing is printed for what does not exist; every \
-      other failure stays one.
+      Put it in quotes: '&' and '?' mean something to the shell. Exactly the bytes are printed; on \
+      a terminal a newline follows. With optional, nothing is printed for what does not exist; \
+      every other failure stays one.
 
       Example:
         \(keychainPath) read 'keychain://example.com/alice'
@@ -179,11 +178,11 @@ struct ReadCommand: StoreSubcommand {
 
   @OptionGroup var destination: SecretDestinationOptions
 
-  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Which store") var stores: StoreChoiceOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func perform(in session: Session) throws {
-    // Not read by the argument parser, which would repeat what may be a secret by mistake.
+    // Not parsed by the argument parser, whose messages would repeat what may be a secret.
     let reference = try CredentialReference(reference)
     let value = try session.explaining(reference) {
       try read(reference, in: session)

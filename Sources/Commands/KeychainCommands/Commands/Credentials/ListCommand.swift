@@ -17,15 +17,15 @@ struct ListCommand: StoreSubcommand {
       account, access group, accessibility, modified, expires, label, and store (vault or \
       secret-service, which a collection may follow after a colon); backslash, tab and newline are \
       written \\\\, \\t and \\n. A ninth field, other, marks an item of another program, which may \
-      have the same names as one stored here. \(servicesThatAreListed) Locked ones are counted on standard error; if \
-      nothing can be listed because of them, the command ends with 77.
+      have the same names as one stored here. \(servicesThatAreListed) Locked ones are counted on \
+      standard error; if nothing can be listed because of them, the command ends with 77.
 
-      Items of other programs that have no names of a credential are counted on standard error, too. With \
-      --other-programs or --attribute they follow, in a pipe with empty names and a field for each \
-      attribute at the end.
+      Items of other programs that have no names of a credential are counted on standard error, \
+      too. With --other-programs or --attribute they follow, in a pipe with empty names and a \
+      field for each attribute at the end.
 
-      A pattern has *, ?, [a-z] and [!a-z], as in a shell, and must match the whole account, label, \
-      or service or server; put it in quotes.
+      A pattern has *, ?, [a-z] and [!a-z], as in a shell, and must match the whole account, \
+      label, or service or server; put it in quotes.
 
       Example:
         \(keychainPath) list --service example.com --json
@@ -63,7 +63,7 @@ struct ListCommand: StoreSubcommand {
   @Flag(help: "Print JSON")
   var json = false
 
-  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Which store") var stores: StoreChoiceOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func validate() throws {
@@ -72,7 +72,7 @@ struct ListCommand: StoreSubcommand {
     }
     let isNamed = item.service != nil || item.server != nil
     try scope.check(isServiceNamed: isNamed)
-    // They belong to no service, so a host's own service has none.
+    // Such items belong to no service, so a host's own service has none.
     if otherPrograms, !isNamed, !scope.allServices, KeychainCommandContext.current.ownService != nil
     {
       throw ValidationError(UsageText.otherProgramsOfHost)
@@ -112,7 +112,7 @@ struct ListCommand: StoreSubcommand {
       throw KeychainError.damagedRecords(
         result.damaged, hasDeviceKey: try session.vault.hasDeviceSecret())
     }
-    // It is not known which of them would be listed, so the list may not be empty.
+    // Some of the locked ones may match, so the list may not be empty.
     guard !isAllLocked else {
       throw KeychainError.allLocked(
         result.lockedCount, try session.unlocking(query))
@@ -134,7 +134,7 @@ struct ListCommand: StoreSubcommand {
     }
   }
 
-  /// Reports to a person that nothing is listed, and why; a program gets no lines.
+  /// Explains an empty list to a person; a program gets no lines.
   private func reportEmptyList(_ query: CredentialQuery, _ session: Session) {
     guard !json, session.output.stream.isTerminal else { return }
     let isNarrower = pattern != nil || !attribute.isEmpty
@@ -167,9 +167,9 @@ struct ListCommand: StoreSubcommand {
   }
 }
 
-// Items of other programs without names of a credential are counted, and shown on request.
+// Items of other programs without a credential's names are counted, and shown on request.
 extension ListCommand {
-  /// Returns the unlisted items of a search if they should be shown.
+  /// Returns the unlisted items of a search, if they should be shown.
   func unlistedItems(
     of result: CredentialSearchResult, in session: Session
   ) throws -> [UnlistedItem] {
@@ -180,7 +180,7 @@ extension ListCommand {
 
   /// Reports the number of items that are not shown.
   func reportUnlisted(_ result: CredentialSearchResult, _ interface: UserInterface) {
-    // They have a label and no expiry, so other searches cannot mean them.
+    // They have only a label and no expiry, so other searches cannot mean them.
     guard result.unlistedCount > 0, !showsUnlisted, pattern == nil, !filter.isActive else { return }
     interface.say(CredentialText.unlisted(result.unlistedCount))
   }
@@ -204,8 +204,7 @@ struct ListedCredential: JSONConvertible {
     self.place = place
   }
 
-  /// The store as the value of `--store`; a collection of the desktop keyring follows after a
-  /// colon.
+  /// The store as in `--store`; a collection of the desktop keyring follows after a colon.
   var store: String {
     guard let place else { return "" }
     let collection = StoresJSON.collection(place)

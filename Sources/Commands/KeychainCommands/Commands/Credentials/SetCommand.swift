@@ -16,9 +16,10 @@ struct SetCommand: StoreSubcommand, QuickCommand {
     abstract: "Store a secret",
     discussion: """
       The secret is read from standard input, every byte of it; on a terminal it is asked for \
-      twice, and not shown. An empty one is stored only with --allow-empty. A credential of the same names is updated in place: label, comment, \
-      attributes and accessibility stay unless given, and the expiry and the content type, which \
-      are the secret's, are those given now; --keep-expiry keeps the expiry.
+      twice, and not shown. An empty one is stored only with --allow-empty. A credential of the \
+      same names is updated in place: label, comment, attributes and accessibility stay unless \
+      given, but the expiry and the content type belong to the secret, so only those given now \
+      count; --keep-expiry keeps the expiry.
 
       Example:
         printf %s "$TOKEN" | \(keychainPath) set alice --service example.com --expires 90d
@@ -54,7 +55,7 @@ struct SetCommand: StoreSubcommand, QuickCommand {
       "Take the secret from the command line, where others can see it", valueName: "secret"))
   var insecureValue: String?
 
-  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Which store") var stores: StoreChoiceOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   mutating func read(_ line: inout QuickLine) throws {
@@ -69,17 +70,18 @@ struct SetCommand: StoreSubcommand, QuickCommand {
     try line.group(&_stores)
     try line.group(&_common)
     account = try line.argument()
-    // What is more is an error, which the parser reports.
+    // The parser reports further arguments.
     rest = []
   }
 
   func validate() throws {
     guard rest.isEmpty else { throw ValidationError(UsageText.secretFromArgument) }
-    // A server is enough to name a password, for example if it accepts a token without an account.
+    // A server alone can name a password, for example of a service that accepts a token without an
+    // account.
     guard !account.isEmpty || item.server != nil else {
       throw ValidationError(UsageText.emptyAccount)
     }
-    // What was stored so before can still be read and deleted.
+    // Credentials that were stored so before can still be read and deleted.
     if let server = item.server, item.protocolName?.isEmpty == false, HostName.hasMore(server) {
       throw ValidationError(UsageText.hostAlone)
     }
@@ -112,7 +114,7 @@ struct SetCommand: StoreSubcommand, QuickCommand {
     }
   }
 
-  /// What to do if the host is not written as clients ask for it.
+  /// The hint for a host that clients would not find.
   private var hostHint: String? {
     guard let server = item.server, item.protocolName?.isEmpty == false,
       server.utf8.contains(where: (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains)
@@ -129,8 +131,8 @@ struct SetCommand: StoreSubcommand, QuickCommand {
     return CredentialText.noLoginOfRegistry
   }
 
-  /// Reports another program's item of the same name, that the expiry of the old secret was
-  /// removed, or that the kept expiry has passed.
+  /// Reports another program's item of the same name, the removed expiry of the old secret, or a
+  /// kept expiry that has passed.
   private func report(_ merged: MergedCredential, _ interface: UserInterface) {
     if merged.isNextToOtherPrograms {
       interface.say(CredentialText.isNextToOthers(merged.credential.identity))
@@ -171,7 +173,7 @@ struct UpdateCommand: StoreSubcommand {
   @Option(help: .init("Fail unless the credential has this version", valueName: "number"))
   var expectedVersion: UInt64?
 
-  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Which store") var stores: StoreChoiceOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func validate() throws {

@@ -22,7 +22,7 @@ struct ShowCommand: StoreSubcommand {
   @Flag(help: "Print JSON")
   var json = false
 
-  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Which store") var stores: StoreChoiceOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func perform(in session: Session) throws {
@@ -64,11 +64,11 @@ struct RenameCommand: StoreSubcommand {
   @Flag(help: "Print the renamed credential as JSON")
   var json = false
 
-  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Which store") var stores: StoreChoiceOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func validate() throws {
-    // As in 'set': a server is enough to name a password.
+    // As in 'set', a server alone can name a password.
     let isOfServer = names.toServer != nil || (item.server != nil && names.toService == nil)
     guard !newAccount.isEmpty || isOfServer else {
       throw ValidationError(UsageText.emptyAccount)
@@ -112,7 +112,7 @@ struct DeleteCommand: StoreSubcommand {
   @Option(help: .init("Fail unless the credential has this version", valueName: "number"))
   var expectedVersion: UInt64?
 
-  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Which store") var stores: StoreChoiceOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func perform(in session: Session) throws {

@@ -7,26 +7,26 @@ internal import KeychainStores
 internal import KeychainVault
 internal import PrephirencesSystem
 
-/// The state of the keychain, without asking or changing anything.
+/// The state of the keychain, found without asking or changing anything.
 struct Diagnosis {
   /// How well the vault is protected.
   enum Grade: String {
     case strong, fair, weak
   }
 
-  /// The store of the service, or of a new one, with the reason.
+  /// The store of the service, or for a new one, with the reason.
   let choice: Result<StoreDecision, KeychainError>
 
   /// The state of the desktop keyring.
   let probe: SecretServiceProbe
 
-  /// Whether there is a session bus to probe.
+  /// Whether a session bus exists.
   let findsBus: Bool
 
   /// The stores of all services, and the paths of records that cannot be read.
   let records: Result<(places: [StorePlace], unreadable: [String]), KeychainError>
 
-  /// Copies of migrations whose services have not changed over.
+  /// Copies of unfinished migrations, whose services still use the source.
   let copies: [UnfinishedCopies]
 
   /// The program of the desktop keyring.
@@ -44,7 +44,7 @@ struct Diagnosis {
   /// The sources of key files that contain only a few readable words.
   let weakKeyFiles: [String]
 
-  /// Why the secret that should open the vault without a person cannot be used.
+  /// Why the secret that should unlock the vault automatically cannot be used.
   let sourceProblem: KeychainError?
 
   /// The expiring credentials; `nil` if no credential can be read.
@@ -61,13 +61,13 @@ struct Diagnosis {
   let mayAsk: Bool
   let memoryLocking: MemoryLocking
 
-  /// The helpers that are set up, or that a client is told to use.
+  /// The helpers that are installed, or that a client is configured to use.
   let helpers: [HelperStatus]
 
-  /// Whether `/proc` is mounted, which shows the system's memory, mounts and processes.
+  /// Whether `/proc` is mounted, which shows memory, mounts and processes.
   let hasProcessFiles: Bool
 
-  /// Creates a diagnosis of the store that a service has or would get; `nil` for a new service.
+  /// Examines the store that a service has or would get; `nil` for a new service.
   init(_ session: Session, service: ServiceName?) throws(KeychainError) {
     let stores = try session.stores
     let vault = stores.vault
@@ -109,10 +109,10 @@ struct Diagnosis {
       .filter { $0.state != .missing || !$0.configuredBy.isEmpty }
   }
 
-  /// The decision; `nil` if it is not known.
+  /// The decision, or `nil` if unknown.
   var decision: StoreDecision? { try? choice.get() }
 
-  /// Why the chosen store, or one that services have, cannot be used.
+  /// Why the chosen store, or a store that services use, cannot be used.
   var failure: KeychainError? {
     if case .failure(let failure) = choice { return failure }
     if case .failure(let failure) = records { return failure }
@@ -127,15 +127,14 @@ struct Diagnosis {
     return failure
   }
 
-  /// The grade of the vault's protection; `nil` without a vault.
   var grade: Grade? {
     status.flatMap { Self.grade($0, hasWeakKeyFile: !weakKeyFiles.isEmpty) }
   }
 
-  /// Returns the grade of a vault, which is as strong as the weakest slot that opens everything.
+  /// Returns the grade of a vault, which is that of the weakest slot that opens everything.
   ///
-  /// It is not checked whether a weak key file belongs to a slot: if the vault has a slot for a key
-  /// file, the file is assumed to belong to it.
+  /// A weak key file may belong to another vault; if this vault has a slot for a key file, the file
+  /// is assumed to be its.
   static func grade(_ status: VaultStatus, hasWeakKeyFile: Bool = false) -> Grade? {
     guard status.exists else { return nil }
     let opening = status.slots.filter { $0.grant == .administers }
@@ -159,7 +158,7 @@ extension KeychainError {
   static func vaultIsGone(_ path: String) -> Self {
     Self(
       .noStore, "'\(path)' was here before and is gone",
-      recovery: "mount its volume, restore a backup, or start anew with "
+      recovery: "mount its volume, restore a backup, or start over with "
         + "\(.createVault(startingAnew: true))")
   }
 
@@ -186,7 +185,7 @@ struct VaultLoss {
     case everything
     case everythingAsNothingElseOpens
 
-    /// Everything, unless another machine has the device key of a slot, which is not known.
+    /// Everything, unless the slot's device key is found on another machine.
     case everythingUnlessDeviceKeyIsFound(slot: UInt32)
 
     /// Everything, except items that need no unlock.
@@ -211,8 +210,7 @@ enum VaultRescue: Equatable {
 }
 
 extension VaultStatus {
-  /// Whether the vault is shared, which its list of members says; while that is locked, whether its
-  /// slots look so.
+  /// Whether the vault is shared: its list of members says so, or its slots if the list is locked.
   var isShared: Bool { kind.map { $0 == .shared } ?? (hasSharedGrant || isOpenedByPeopleAlone) }
 
   /// Whether a slot has a grant that only shared vaults have.
@@ -220,20 +218,20 @@ extension VaultStatus {
     slots.contains { [.readsAndWrites, .reads].contains($0.grant) }
   }
 
-  /// Whether identities open it and nothing else does, except for a recovery code: so it is in every
-  /// shared vault, and in another one only if its other slots were removed.
+  /// Whether only identities and a recovery code open it; this is true for each shared vault, and
+  /// for another vault only if its other slots were removed.
   private var isOpenedByPeopleAlone: Bool {
     slots.contains { $0.kind == .recipient }
       && slots.allSatisfy { [.recipient, .recoveryCode].contains($0.kind) }
   }
 
-  /// Whether that it is shared is only what its slots look like.
+  /// Whether only the slots show that it is shared.
   var isSharedByLooks: Bool { kind == nil && isShared && !hasSharedGrant }
 
-  /// The slots that open everything, and may change what opens the vault.
+  /// The slots that open everything, and may change the slots.
   var fullSlots: [VaultSlot] { slots.filter { $0.grant == .administers } }
 
-  /// Whether anything opens the whole vault: this machine's device key, or a key that a person has.
+  /// Whether anything opens the whole vault: this machine's device key, or a person's key.
   var canBeOpened: Bool {
     fullSlots.contains { $0.kind != .device || $0.isThisDevice == true }
   }
@@ -243,7 +241,6 @@ extension VaultStatus {
     fullSlots.contains { $0.kind == .device } ? .deviceKey(path: deviceSecretPath) : .backup
   }
 
-  /// What is lost with each file, and with each key that people have.
   var losses: [VaultLoss] {
     let kinds: [SlotKind] = [.passphrase, .keyFile, .recipient, .recoveryCode]
     // No device key opens a shared vault.
@@ -262,8 +259,7 @@ extension VaultStatus {
     return bound > 0 ? .deviceItems(count: bound, rest: other) : .nothing(as: other)
   }
 
-  /// Returns what is lost with the only slot of a kind that a person has; `nil` if there is no such
-  /// slot.
+  /// Returns what is lost with a person's only slot of a kind, or `nil` if there is no such slot.
   private func lossOfSlots(of kind: SlotKind) -> VaultLoss.Consequence? {
     guard fullSlots.contains(where: { $0.kind == kind }) else { return nil }
     let others = fullSlots.filter { $0.kind != kind }
@@ -276,14 +272,13 @@ extension VaultStatus {
   }
 }
 
-/// The number of credentials that need a new secret soon, if they can be read without unlocking.
+/// How many credentials need a new secret soon, if that can be read without unlocking.
 struct ExpirySummary: Hashable, Sendable {
   /// The number of days that count as soon.
   static let days = 30
 
   let expiredCount: Int
 
-  /// The number of those that will expire within ``days``.
   let expiringCount: Int
 
   /// The number of locked credentials, whose expiry is not known.
@@ -304,8 +299,7 @@ struct ExpirySummary: Hashable, Sendable {
     needsAllGroups = all.contains { !$0.identity.accessGroup.isEmpty }
   }
 
-  /// Counts the credentials of a service, or all that the host shows; `nil` if no credential can be
-  /// read.
+  /// Counts the credentials of a service, or all that the host shows; `nil` if none can be read.
   init?(_ stores: AutomaticStore, _ context: KeychainCommandContext, service: ServiceName?) {
     let query = service?.query ?? context.narrow(CredentialQuery())
     guard let found = stores.glance(query, .whole) else { return nil }
@@ -318,7 +312,7 @@ struct InstalledProgram: Hashable {
   /// The path of the program, if the system reports it.
   let path: String?
 
-  /// The last part of the path, because the kernel's name of a process is limited to 15 bytes.
+  /// The last part of the path: the kernel's name of a process has at most 15 bytes.
   var name: String? { path.flatMap { $0.split(separator: "/").last }.map { String($0) } }
 
   /// The package with that path.
@@ -336,11 +330,11 @@ struct InstalledProgram: Hashable {
 
   private static let database = "/var/lib/dpkg"
 
-  /// Searches packages' lists of installed files.
+  /// Searches the packages' lists of installed files.
   private static func package(of path: String) -> String? {
     let folder = database + "/info"
     let lists = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    // Packages that were built before /bin became a link list files in it.
+    // Packages from before /bin became a link list their files there.
     let short = path.hasPrefix("/usr/") ? String(path.dropFirst(4)) : path
     let wanted = [path, short].map { Data("\n\($0)\n".utf8) }
     for list in lists where list.hasSuffix(".list") {

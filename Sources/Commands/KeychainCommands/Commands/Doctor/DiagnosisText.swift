@@ -71,7 +71,7 @@ extension DiagnosisText {
       + records.unreadable.map { ("damaged", "the record \($0)") }
   }
 
-  /// A restored vault has items, but this machine has no records for them.
+  /// The text for a restored vault with items, of which this machine has no records.
   private var noRecords: String {
     guard let count = diagnosis.status?.itemCount, count > 0 else { return "none recorded" }
     return "\(Words.items(count)) in the vault, no choice recorded"
@@ -151,14 +151,15 @@ extension DiagnosisText {
     case .strong:
       "strong: locked items open only with a passphrase, key file, identity or recovery code"
     case .fair:
-      "fair: a passphrase with a hash that is cheaper than usual, or a key file of a few readable words"
+      "fair: a passphrase with a hash that is cheaper than usual, or a key file of a few readable "
+        + "words"
     case .weak:
       "weak: a device key opens everything, which protects against other users, "
-        + "not against who has the disk"
+        + "not against anyone who has the disk"
     }
   }
 
-  /// Returns what is lost with a file, or with something that a person has.
+  /// Returns what is lost with a file, or with a person's key.
   static func words(for loss: VaultLoss, _ status: VaultStatus) -> (String, String) {
     let words = words(for: loss.consequence, isOfDeviceKey: loss.key == .deviceKey)
     switch loss.key {
@@ -181,7 +182,7 @@ extension DiagnosisText {
     case .everythingAsNothingElseOpens: "everything is lost, as nothing else opens the vault"
     case .everythingUnlessDeviceKeyIsFound(let slot):
       "everything is lost, unless the device key of slot \(slot) is found"
-    case .everythingLocked: "everything is lost but what needs no unlock"
+    case .everythingLocked: "everything is lost except what needs no unlock"
     case .deviceItems(let count, let rest):
       "\(Words.items(count)) bound to this device \(Words.are(count)) lost; "
         + "slot \(rest.number), \(SlotNames.name(of: rest)), opens the rest"
@@ -201,14 +202,14 @@ extension DiagnosisText {
     return status.isReadOnly ? "\(name), which can only be read" : name
   }
 
-  /// Returns why files on a file system may be temporary; `nil` if they are not.
+  /// Returns why a file system may be temporary, or `nil`.
   static func passingPlace(_ status: VaultStatus) -> String? {
     if status.isInMemory { return "in memory: gone when the service or the machine stops" }
     return status.fileSystem == "overlay"
       ? "in a container its own layer, which goes with the container" : nil
   }
 
-  /// The number of credentials that have expired or will soon; empty if there are none.
+  /// The credentials that have expired or will soon; empty if there are none.
   private var expiry: [(String, String)] {
     guard let expiry = diagnosis.expiry, expiry.needsAttention else { return [] }
     let unknown =
@@ -249,8 +250,8 @@ extension DiagnosisText {
     pairs += diagnosis.weakKeyFiles.map { source in
       (
         "key file",
-        "\(source) holds a few readable words, which are guessed fast: key files are not stretched as "
-          + "passphrases are"
+        "\(source) holds a few readable words, which are guessed fast: key files are not stretched "
+          + "as passphrases are"
       )
     }
     if let folder = diagnosis.status?.emptyCredentialsFolder {
@@ -266,8 +267,8 @@ extension DiagnosisText {
     return pairs + [
       (
         "system",
-        "/proc is not mounted: how much memory is free, file systems, how soon an unused vault locks, "
-          + "and the name of the keyring's program are not known"
+        "/proc is not mounted: how much memory is free, file systems, how soon an unused vault "
+          + "locks, and the name of the keyring's program are not known"
       )
     ]
   }
@@ -288,7 +289,8 @@ extension DiagnosisText {
     case .available: "secrets are kept out of swap (limit: \(limit))"
     case .limited: "secrets may reach swap, as memory cannot be locked (limit: \(limit))"
     case .denied:
-      "secrets may reach swap, as memory cannot be locked: the call is denied, as by a seccomp filter"
+      "secrets may reach swap, as memory cannot be locked: the call is denied, as by a seccomp "
+        + "filter"
     }
   }
 }

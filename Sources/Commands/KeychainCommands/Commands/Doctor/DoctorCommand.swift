@@ -13,8 +13,8 @@ struct DoctorCommand: StoreSubcommand {
     commandName: "doctor",
     abstract: "Explain which store is used, what protects it, and what to do next",
     discussion: """
-      Nothing is asked, started, unlocked or changed. With --service or --server the store is \
-      explained that its credentials have, or would get.
+      Nothing is asked, started, unlocked or changed. With --service or --server, it explains \
+      which store the credentials have, or would get.
 
       Example:
         \(keychainPath) doctor
@@ -34,10 +34,10 @@ struct DoctorCommand: StoreSubcommand {
   @Flag(help: "Print JSON")
   var json = false
 
-  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Which store") var stores: StoreChoiceOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  /// It looks at many things, each of which another process may hold up.
+  /// It examines many things, each of which another process may delay.
   func asking(in environment: EnvironmentVariables) -> Asking {
     Asking(deadline: Deadline(after: common.deadline ?? .seconds(10)))
   }
@@ -51,7 +51,7 @@ struct DoctorCommand: StoreSubcommand {
   func perform(in session: Session) throws {
     let name =
       service.map { ServiceName(.service, $0) } ?? server.map { ServiceName(.server, $0) }
-    // As if it were not set, a file that others can read would be passed over.
+    // A file that others can read would be missed if the variable were ignored.
     _ = try session.environment.value("NETRC")
     let diagnosis = try Diagnosis(session, service: name)
     if json {
@@ -139,7 +139,7 @@ enum StoresJSON {
     }
   }
 
-  // Programs depend on these words, so they are independent of names in the code.
+  // Programs depend on these words, so they don't follow names in the code.
   private static func word(for reason: StoreDecision.Reason) -> String {
     switch reason {
     case .argument: "option"

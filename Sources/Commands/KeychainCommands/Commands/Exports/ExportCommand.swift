@@ -13,10 +13,10 @@ struct ExportCommand: KeychainSubcommand {
     commandName: "export",
     abstract: "Write the credentials into a file for another vault",
     discussion: """
-      The export opens by a passphrase of its own, asked for twice, and by nothing else. Whoever knows \
-      it can read everything in it: keep it apart from the file, and delete the file after the import. \
-      Items whose accessibility ends in ThisDeviceOnly stay behind. '-' writes to standard output. \
-      \(servicesThatAreExported)
+      The export opens by a passphrase of its own, asked for twice, and by nothing else. Anyone \
+      who knows it can read everything in it: keep it apart from the file, and delete the file \
+      after the import. Items whose accessibility ends in ThisDeviceOnly stay behind. '-' writes \
+      to standard output. \(servicesThatAreExported)
 
       Example:
         \(keychainPath) export /media/stick/keychain.export
@@ -104,7 +104,7 @@ struct ExportCommand: KeychainSubcommand {
     return KeychainCommandContext.current.ownService.map { [ServiceName(.service, $0)] }
   }
 
-  /// Unlocks before asking for the passphrase of the export, and checks that there is something to
+  /// Unlocks before asking for the export's passphrase, and checks that there is something to
   /// export.
   private func unlock(_ session: Session, _ services: [ServiceName]?) throws {
     for service in services ?? [] {
@@ -119,21 +119,21 @@ struct ExportCommand: KeychainSubcommand {
   /// The services that are exported by default, for the help.
   private static var servicesThatAreExported: String {
     KeychainCommandContext.current.ownService.map {
-      "Those of the service '\($0)' are exported unless other ones are named, or --all-services is given."
+      "Those of the service '\($0)' are exported unless other ones are named, or --all-services is "
+        + "given."
     } ?? "Credentials of every service are exported unless some are named."
   }
 }
 
-/// The texts about exports and imports.
 enum ExportText {
-  /// Returns what was exported; without a file, to standard output.
+  /// Reports what was exported; without a file, to standard output.
   static func summary(of report: ExportReport, file: String?) -> String {
     "exported \(Words.items(report.itemCount)) to \(file ?? "standard output")"
   }
 
   static let shortExportPassphrase =
-    "the passphrase of the export is short, and whoever gets the file can try many: take a longer one, "
-    + "such as six words chosen at random"
+    "the passphrase of the export is short, and anyone who gets the file can try many: take a "
+    + "longer one, such as six words chosen at random"
 
   static func oddExportPassphrase(_ oddity: String) -> String {
     "the passphrase of the export \(oddity), which has to be given the same way to import it"
@@ -181,7 +181,7 @@ extension KeychainError {
     .refused, "an export is not read from a terminal",
     recovery: "name a file, or redirect one to standard input")
 
-  /// The error of a file that has another format; its recovery lists those that are read.
+  /// The error of a file in another format; its recovery lists the supported ones.
   static func noExport(_ error: KeychainError) -> Self {
     let formats: Recovery =
       "'import' reads files that \(.export) made, and a netrc file with --format netrc"

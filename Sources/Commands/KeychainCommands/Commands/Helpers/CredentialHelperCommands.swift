@@ -30,7 +30,7 @@ struct GitCredentialCommand: HelperCommand, QuickCommand {
   @Flag(help: "Also erase what any other program stored in the desktop keyring")
   var others = false
 
-  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Which store") var stores: StoreChoiceOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   mutating func read(_ line: inout QuickLine) throws {
@@ -41,12 +41,12 @@ struct GitCredentialCommand: HelperCommand, QuickCommand {
     operation = try line.argument()
   }
 
-  var storeOptions: StoreOptions? { stores }
+  var storeOptions: StoreChoiceOptions? { stores }
 
-  /// Asking on the terminal is turned off for git and its helpers, as in a job.
+  /// Whether git and its helpers may ask on the terminal; jobs turn that off.
   func mayAskOnTerminal(in environment: EnvironmentVariables) -> Bool {
     guard let setting = environment.text("GIT_TERMINAL_PROMPT") else { return true }
-    // As git reads numbers and words.
+    // Parsed as git does, as a number or word.
     return !["", "false", "no", "off"].contains(setting.lowercased()) && Int(setting) != 0
   }
 
@@ -54,7 +54,7 @@ struct GitCredentialCommand: HelperCommand, QuickCommand {
     if readsRequestTwice { throw ValidationError(UsageText.requestTwice) }
   }
 
-  /// Stops git, which otherwise asks for a password that this helper would not store, either.
+  /// Stops git, which would otherwise ask for a password that this helper would not store.
   static func reply(toWrongUsage arguments: [String]) -> String? {
     // git adds the operation at the end.
     guard arguments.last.flatMap(GitCredentialOperation.init) == .get else { return nil }
@@ -96,10 +96,10 @@ struct DockerCredentialCommand: HelperCommand {
     abstract: "Keep the logins of docker, podman and skopeo",
     usage: usage("docker-credential <operation> [--access-group <name>]"),
     discussion: """
-      These programs run it as docker-credential-\(KeychainCommandContext.current.hostName), a link \
-      that '\(keychainPath) helpers install docker' makes. It reads and writes what \
-      they exchange: 'get' and 'erase' read the name of a registry, 'store' a JSON object. Failures \
-      are written to standard output, too, and the exit code is 1.
+      These programs run it as docker-credential-\(KeychainCommandContext.current.hostName), a \
+      link that '\(keychainPath) helpers install docker' makes. It reads and writes what they \
+      exchange: 'get' and 'erase' read the name of a registry, 'store' a JSON object. Failures are \
+      written to standard output, too, and the exit code is 1.
 
       A login is an internet password with the attribute client=docker.
 
@@ -109,7 +109,7 @@ struct DockerCredentialCommand: HelperCommand {
       --attribute client=docker
       """)
 
-  /// What a client asks for, by the words of its protocol.
+  /// The client's request, in the words of its protocol.
   enum Operation: String, ExpressibleByArgument, CaseIterable {
     case get, store, erase, list, version
   }
@@ -118,16 +118,16 @@ struct DockerCredentialCommand: HelperCommand {
   var operation: Operation
 
   @OptionGroup(title: "Which credential") var helper: HelperOptions
-  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Which store") var stores: StoreChoiceOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  var storeOptions: StoreOptions? { stores }
+  var storeOptions: StoreChoiceOptions? { stores }
 
   func validate() throws {
     if readsRequestTwice { throw ValidationError(UsageText.inputTwice) }
   }
 
-  /// Answers the client; each failure has the exit code that the protocol knows.
+  /// Answers the client; each failure has an exit code of the protocol.
   func run() throws {
     do {
       try reportFailures(answer)
@@ -151,7 +151,7 @@ struct DockerCredentialCommand: HelperCommand {
       try output.write(DockerCredentialHelper.text(for: error) + "\n")
       throw error
     }
-    // No message: a client asks for each registry that it uses, and most need no login.
+    // Without a message: a client asks for each registry that it uses, and most need no login.
     guard !isAnswered else { return }
     try output.write(DockerCredentialHelper.absent + "\n")
     throw ExitCode(Self.failed)
@@ -165,7 +165,7 @@ struct DockerCredentialCommand: HelperCommand {
 // MARK: - The operations
 
 extension DockerCredentialCommand {
-  /// Does what the client asks for; returns whether there is what it wants.
+  /// Performs the request; returns whether the client got what it asked for.
   private func answer(in session: Session) throws -> Bool {
     let stores = session.builtIn
     let logins = DockerCredentialHelper(

@@ -7,8 +7,8 @@ internal import PrephirencesSystem
 
 /// A command that another program calls for a credential: git, docker.
 ///
-/// The client waits for it, and often nobody sees it. So the whole call has a deadline, questions
-/// included, and a failure is also answered in the client's own words: by ``reply(to:on:)``.
+/// The client waits for it, often without a person. So the whole call, with its questions, has a
+/// deadline, and ``reply(to:on:)`` also answers a failure as the client expects.
 protocol HelperCommand: KeychainSubcommand {
   /// Returns whether the client lets its helpers ask on the terminal.
   func mayAskOnTerminal(in environment: EnvironmentVariables) -> Bool
@@ -23,14 +23,14 @@ extension HelperCommand {
       deadline: Deadline(after: common.deadline ?? usualTime))
   }
 
-  /// As long as a person may take for an answer elsewhere.
+  /// As long as a person has for an answer elsewhere.
   private var usualTime: Duration { .seconds(120) }
 
-  /// Whether the unlocking passphrase would be read from the stream that has the request.
+  /// Whether the unlocking passphrase would be read from the request's stream.
   var readsRequestTwice: Bool { common.unlockDescriptor == STDIN_FILENO }
 }
 
-/// The options of every helper: which credentials it gives to its client.
+/// The options of all helpers: which credentials they give to their clients.
 struct HelperOptions: QuickArguments {
   @Option(
     name: [.customShort("g"), .long], parsing: .unconditional,
@@ -53,10 +53,9 @@ struct HelperInput {
   /// When the request must be complete; `nil` for no limit.
   let deadline: Deadline?
 
-  /// Says to a person at a terminal that a request is waited for.
+  /// Tells a person at a terminal that a request is expected.
   let say: (String) -> Void
 
-  /// Prepares to read the request of a helper's client.
   init(_ session: Session, _ content: String) {
     stream = session.console.input
     deadline = session.asking.deadline
@@ -70,7 +69,7 @@ struct HelperInput {
     /// At the end of the stream.
     case stream
 
-    /// After an empty line, if the stream does not end before: a person types it.
+    /// Also after an empty line, which a person types.
     case emptyLine
   }
 
@@ -94,15 +93,15 @@ struct HelperInput {
   }
 
   private func more(_ buffer: inout SecretBuffer) throws -> Int? {
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       return try buffer.append(readingOnce: stream.descriptor, limit: Self.chunk)
     } catch {
-      guard error.code == .inputOutput else { throw error }
-      throw KeychainError.cannotRead("standard input", errno: error.systemError)
+      guard let errno = error.systemError else { throw error }
+      throw KeychainError.cannotRead("standard input", errno: errno)
     }
   }
 
-  /// A request is shorter, and fits into a slot of guarded memory.
+  /// A usual request is shorter, and fits into a slot of guarded memory.
   private static let chunk = 255
 
   private func waitForInput() throws {

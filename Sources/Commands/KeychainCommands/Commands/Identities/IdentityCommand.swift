@@ -20,9 +20,10 @@ struct IdentityCreateCommand: KeychainSubcommand {
     abstract: "Create an identity, and print its recipient",
     usage: usage("identity create [<options>] [<file>]"),
     discussion: """
-      The file is the secret: keep it here, where others cannot read it. The recipient that is printed is \
-      not secret: where a vault is, 'slots add --recipient' lets the identity open it. The identity is \
-      pinned to the vault that is here, if there is one; 'identity pin' adds others.
+      The file is the secret: keep it here, where others cannot read it. The recipient that is \
+      printed is not secret: where a vault is, 'slots add --recipient' lets the identity open it. \
+      The identity is pinned to the vault that is here, if there is one; 'identity pin' adds \
+      others.
 
       Example:
         \(keychainPath) identity create ~/.config/keychain/identity
@@ -50,8 +51,8 @@ struct IdentityShowCommand: KeychainSubcommand {
     abstract: "Show the recipient of an identity, and the vaults that it is pinned to",
     usage: usage("identity show [<options>] [<file>]"),
     discussion: """
-      The secret in the file is never shown. The fingerprint is what 'slots list' shows where a vault is: \
-      compare the two before you rely on a slot.
+      The secret in the file is never shown. The fingerprint is what 'slots list' shows where a \
+      vault is: compare the two before you rely on a slot.
 
       Example:
         \(keychainPath) identity show ~/.config/keychain/identity
@@ -79,10 +80,10 @@ struct IdentityPinCommand: KeychainSubcommand {
     abstract: "Let an identity open this vault, and no vault that it is not pinned to",
     usage: usage("identity pin [<options>] [<file>]"),
     discussion: """
-      Who can write a vault's file can put another vault there that opens by the same identity. An \
-      identity with pins opens only the vaults whose check it names; without, the first sight of a \
-      vault is believed. The check stands in 'status', and changes when the vault gets a new administration \
-      key, as when an administrator is removed.
+      Anyone who can write a vault's file can replace it with another vault that opens by the same \
+      identity. An identity with pins opens only the vaults whose check it names; without pins, a \
+      vault is trusted on first use. 'status' shows the check, which changes when the vault gets a \
+      new administration key, as when an administrator is removed.
 
       Example:
         \(keychainPath) identity pin ~/.config/keychain/identity
@@ -110,7 +111,7 @@ struct IdentityPinCommand: KeychainSubcommand {
 }
 
 extension Session {
-  /// Returns the identity file of a command: the given one, otherwise the user's.
+  /// Returns the identity file of a command: the given one, or else the user's.
   fileprivate func identityPath(_ file: String?) throws -> String {
     if let file { return file }
     return try vault.defaultIdentityPath()
@@ -169,7 +170,6 @@ enum IdentityText {
 }
 
 extension VaultCheck {
-  /// Reads the check that an option names.
   static func parsed(_ text: String) throws -> VaultCheck {
     guard let check = VaultCheck(text: text.lowercased()) else {
       throw ValidationError(UsageText.check)

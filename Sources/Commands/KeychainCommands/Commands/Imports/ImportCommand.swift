@@ -12,13 +12,14 @@ struct ImportCommand: KeychainSubcommand {
     commandName: "import",
     abstract: "Add the credentials of an export, or of a netrc file",
     discussion: """
-      An export is imported in one step, or not at all. Credentials that exist already are kept unless \
-      --overwrite is given, which replaces those that differ, with all that is known about them. The \
-      import trusts everybody who knew the passphrase of the export. '-' reads standard input.
+      An export is imported in one step, or not at all. Credentials that exist already are kept \
+      unless --overwrite is given, which replaces those that differ, with all that is known about \
+      them. The import trusts everybody who knew the passphrase of the export. '-' reads standard \
+      input.
 
       With --format netrc, the passwords of a netrc file, without FILE those of ~/.netrc, become \
-      internet passwords of the protocol https in the stores of their servers. On a terminal, it is \
-      asked whether to remove them from the file. Entries that only ftp can use stay.
+      internet passwords of the protocol https in the stores of their servers. On a terminal, it \
+      is asked whether to remove them from the file. Entries that only ftp can use stay.
 
       Example:
         \(keychainPath) import /media/stick/keychain.export --dry-run
@@ -51,10 +52,10 @@ struct ImportCommand: KeychainSubcommand {
   @Flag(help: "Leave the netrc file as it is, without asking")
   var keep = false
 
-  @OptionGroup(title: "Which store, of a netrc file") var stores: StoreOptions
+  @OptionGroup(title: "Which store, of a netrc file") var stores: StoreChoiceOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  var storeOptions: StoreOptions? { format == .netrc ? stores : nil }
+  var storeOptions: StoreChoiceOptions? { format == .netrc ? stores : nil }
 
   var isFromInput: Bool { file == "-" }
 
@@ -99,7 +100,7 @@ struct ImportCommand: KeychainSubcommand {
     describe(report, session.interface)
   }
 
-  /// Called first, so that nobody is asked for the passphrase of a file that cannot be read.
+  /// Called first, so that nobody is asked for the passphrase of an unreadable file.
   private func openSource(_ file: String, in session: Session) throws -> Int32 {
     guard isFromInput else {
       return try WaitingFile.open(file, within: session.asking.deadline?.left) {
@@ -114,7 +115,7 @@ struct ImportCommand: KeychainSubcommand {
   }
 
   private func describe(_ report: ImportReport, _ interface: UserInterface) {
-    // Overwriting was requested, but skipped credentials may be missed.
+    // The person requested overwriting, but the skipped credentials may be missed.
     if dryRun || !overwrite {
       for identity in report.differing {
         interface.say(ExportText.differs(identity, isOverwriting: overwrite, isDryRun: dryRun))
@@ -128,7 +129,6 @@ struct ImportCommand: KeychainSubcommand {
   }
 }
 
-/// What an import reads.
 enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
   /// An export of this package.
   case keychain

@@ -6,7 +6,7 @@ internal import KeychainSecrets
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// Where clients are told to use a host's helpers; nothing is changed.
+/// Where clients are configured to use a host's helpers; nothing is changed.
 struct ClientConfiguration {
   struct Place {
     /// The path of a file, or git's name of a setting.
@@ -15,19 +15,19 @@ struct ClientConfiguration {
     /// Whether the client runs the link that it finds in `PATH`.
     var runsLink = true
 
-    /// What keeps the client from using the helper there; `nil` if nothing is known.
+    /// What prevents the client from using the helper; `nil` if nothing is known.
     var fault: Fault?
   }
 
-  /// What is wrong with a place that names a helper.
+  /// What is wrong with a configured helper.
   enum Fault {
-    /// The program that it names is not there, or cannot be run.
+    /// The program does not exist, or cannot be run.
     case missingProgram(String)
 
-    /// The program that it names is another one.
+    /// It is another program.
     case otherProgram(String)
 
-    /// The file is no JSON of its client, which reads nothing of it.
+    /// The file is not valid JSON, so the client ignores all of it.
     case notJSON
   }
 
@@ -55,7 +55,7 @@ struct ClientConfiguration {
       let parts = entry.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
       let name = String(parts[0])
       let setting = GitHelperSetting(parts.count == 2 ? String(parts[1]) : "")
-      // An empty value makes git forget those before it.
+      // An empty value makes git forget earlier ones.
       if setting.isEmpty { places.removeAll { name == "credential.helper" || $0.name == name } }
       if let place = setting.place(name, naming: host) { places.append(place) }
     }
@@ -80,8 +80,8 @@ struct ClientConfiguration {
   }
 
   private var registryFiles: [String] {
-    // This file is looked for in the home folder, whatever XDG_CONFIG_HOME says; the machine's is
-    // read only if there is none.
+    // This file is in the home folder whatever XDG_CONFIG_HOME says. The machine's is read only if
+    // there is none.
     let usual = [inHome(".config/containers/registries.conf"), "/etc/containers/registries.conf"]
     let files = host.environment.text("CONTAINERS_REGISTRIES_CONF").map { [$0] } ?? usual
     guard let path = files.compactMap(\.self).first(where: { text($0) != nil }) else { return [] }
@@ -96,7 +96,7 @@ struct ClientConfiguration {
     // Clients accept an empty file.
     guard let text = text(path), text.contains(where: { !$0.isWhitespace }) else { return nil }
     do throws(KeychainError) {
-      let settings = try DockerSettings(json: translated(secrets: SecretBytes(copying: text)))
+      let settings = try DockerSettings(json: SecretBytes(copying: text))
       return settings.helpers.contains(host.name) ? Place(name: path) : nil
     } catch {
       guard error.code == .invalidArgument else { return nil }
@@ -117,14 +117,14 @@ struct GitHelperSetting {
 
   var isEmpty: Bool { value.isEmpty }
 
-  /// Returns the setting as a place that names the host; `nil` if git runs another program.
+  /// Returns the setting as a place that names the host, or `nil` for another program.
   func place(_ name: String, naming host: InstalledHost) -> ClientConfiguration.Place? {
     let helper = HelperProgram.git
     let link = helper.linkName(of: host.name)
     let words = commandWords
     guard let program = words.first else { return nil }
     let lastPart = PathText.name(of: program)
-    // Where a relative path leads depends on where git runs.
+    // A relative path depends on where git runs.
     let isRelative = program.contains("/") && !program.hasPrefix("/")
     let path = program.contains("/") ? program : host.search.program(program)
     let isOurs = !isRelative && path.flatMap { FileIdentity($0) } == host.identity
@@ -138,8 +138,8 @@ struct GitHelperSetting {
         ? nil : isFound ? .otherProgram(path ?? program) : .missingProgram(program))
   }
 
-  /// The words of what git gives to a shell: after `!` as it is, an absolute path as it is, and
-  /// everything else after the name's beginning.
+  /// The words that git gives to a shell: all after `!`, an absolute path, or else the text after
+  /// the common beginning of helper names.
   private var commandWords: [String] {
     if value.hasPrefix("!") {
       let words = Self.words(value.dropFirst())
@@ -148,7 +148,7 @@ struct GitHelperSetting {
     return Self.words(value.hasPrefix("/") ? value[...] : "git-credential-\(value)")
   }
 
-  /// Splits at spaces outside quotes, as a shell does with simple commands.
+  /// Splits at spaces outside quotes, as a shell does in simple commands.
   private static func words(_ text: Substring) -> [String] {
     var words: [String] = []
     var word: String?
@@ -178,8 +178,8 @@ struct GitHelperSetting {
 
 /// What podman's `registries.conf` says about helpers.
 ///
-/// Of TOML, only so much is read: the array `credential-helpers` before the first table, with its
-/// strings. Escapes in strings do not occur in names of programs, and are not resolved.
+/// Only the array `credential-helpers` before the first table is read. Escapes in its strings are
+/// not resolved, because names of programs have none.
 struct RegistriesFile {
   private enum Token: Equatable {
     case text(String)
@@ -187,7 +187,6 @@ struct RegistriesFile {
     case end
   }
 
-  /// The names of the helpers.
   let helpers: [String]
 
   init(_ text: String) {
@@ -211,7 +210,6 @@ struct RegistriesFile {
     return []
   }
 
-  /// Takes the next part of the text; `nil` at its end.
   private static func token(_ rest: inout Substring) -> Token? {
     rest = rest.drop { $0 == " " || $0 == "\t" }
     if rest.first == "#" { rest = rest.drop { !$0.isNewline } }

@@ -12,7 +12,7 @@ struct HelperLink {
     /// A link to this program.
     case installed
 
-    /// A link to where a program of this name was.
+    /// A link to the former place of this program.
     case broken
 
     /// A file, or a link to something else.
@@ -25,7 +25,6 @@ struct HelperLink {
 
   var path: String { PathText.joined(folder, helper.linkName(of: host.name)) }
 
-  /// What is there now.
   var state: State { state(of: path) }
 
   private func state(of path: String) -> State {
@@ -40,9 +39,7 @@ struct HelperLink {
     return isOurs ? .broken : .foreign
   }
 
-  /// Creates the link, or replaces a broken one.
-  ///
-  /// Returns `false` if it is there already.
+  /// Creates the link, or replaces a broken one; returns `false` if it exists already.
   func install() throws -> Bool {
     // Somebody else may install or remove it at the same time.
     for _ in 0..<Self.attempts {
@@ -60,9 +57,7 @@ struct HelperLink {
 
   private static let attempts = 100
 
-  /// Removes the link.
-  ///
-  /// Returns `false` if there is none.
+  /// Removes the link; returns `false` if there is none.
   func remove() throws -> Bool {
     switch state {
     case .missing: return false
@@ -73,8 +68,8 @@ struct HelperLink {
     }
   }
 
-  /// Removes our link, and no file that somebody puts into its place meanwhile: under a name of
-  /// its own, what was taken stays what it is.
+  /// Removes our link, but not a file that somebody puts into its place meanwhile: the link is
+  /// first renamed, and then examined.
   private func removeOwn() throws {
     let taken = "\(path).\(UInt64.random(in: .min ... .max)).old"
     guard rename(path, taken) == 0 else {
@@ -85,7 +80,7 @@ struct HelperLink {
       unlink(taken)
       return
     }
-    // Back without replacing anything; only a folder cannot have a second name.
+    // Put it back without replacing anything; only a folder cannot have a hard link.
     if link(taken, path) == 0 {
       unlink(taken)
     } else if errno != EPERM || rename(taken, path) != 0 {
@@ -115,7 +110,7 @@ extension KeychainError {
 struct HelperStatus {
   let helper: HelperProgram
 
-  /// The path of the link that clients run, or that is broken; otherwise where it would be.
+  /// The path of the link that clients run, or of a broken one, or else where it would be.
   let path: String?
 
   let state: HelperLink.State
@@ -123,19 +118,20 @@ struct HelperStatus {
   /// Whether clients find the link: it is the first of its name in `PATH`.
   let isInPath: Bool
 
-  /// Where the client is told to use it.
+  /// The configurations that name the helper.
   let configuredBy: [ClientConfiguration.Place]
 
   /// Whether the link answers; `nil` if it was not tried.
   private(set) var works: Bool?
 
-  /// Looks at the link and at the configuration of the client.
+  /// Examines the link and the client's configuration.
   init(_ helper: HelperProgram, _ host: InstalledHost) {
     self.helper = helper
     let name = helper.linkName(of: host.name)
     let folders = host.search.folders + [host.usualFolder].compactMap(\.self)
     let links = folders.map { HelperLink(helper: helper, folder: $0, host: host) }
-    // A client skips what it cannot run. What it does not find is of interest if it is ours.
+    // A client skips a program that it cannot run. A program that it does not find matters if it is
+    // ours.
     let found = host.search.program(name)
     let link =
       links.first { $0.path == found }
@@ -148,20 +144,20 @@ struct HelperStatus {
     configuredBy = ClientConfiguration(host: host).places(naming: helper)
   }
 
-  /// Runs the link, if it leads to this program.
+  /// Runs the link if it leads to this program.
   mutating func tryLink(in environment: EnvironmentVariables) {
     guard state == .installed, let path else { return }
     works = ProgramRun(path, [helper.trial], in: environment, within: .seconds(5))?.exitCode == 0
   }
 
-  /// Whether the client is told to use what it does not find.
+  /// Whether the client is configured to use a helper that it does not find.
   var isConfiguredButUnusable: Bool {
     fault != nil
       || configuredBy.contains(where: \.runsLink)
         && (state != .installed || !isInPath || works == false)
   }
 
-  /// The first place that names the helper, and is of no use to the client.
+  /// The first configuration of the helper that does not work.
   var fault: (place: String, ClientConfiguration.Fault)? {
     configuredBy.lazy.compactMap { place in place.fault.map { (place.name, $0) } }.first
   }
@@ -179,14 +175,14 @@ struct HelperStatus {
   }
 }
 
-/// What a person puts into the configuration of a client.
+/// What a person adds to the configuration of a client.
 ///
-/// Nothing is put there automatically: these files belong to the clients, and some are shared with
-/// other machines.
+/// It is never added automatically: these files belong to the clients, and other machines may share
+/// them.
 struct HelperSetup {
   let host: String
 
-  /// Returns the lines about the client that runs a link.
+  /// Returns the lines for the client that runs a link.
   func text(_ link: HelperLink) -> String {
     switch link.helper {
     case .git:
@@ -209,14 +205,14 @@ struct HelperSetup {
     }
   }
 
-  /// The value by which git runs a program: a shell of its own reads it, and a path is one only if it
-  /// begins with a slash.
+  /// The value with which git runs a program; a shell reads it, and git takes only an absolute path
+  /// for a path.
   private static func gitCommand(_ path: String) -> String {
     let word = ShellText.word(path)
     return word == path ? path : "!" + word
   }
 
-  /// What needs no link.
+  /// The configuration that needs no link.
   var swiftPM: String {
     """
     SwiftPM: no link and no file

@@ -4,7 +4,7 @@ internal import KeychainCredentials
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// The links by which other programs find the host.
+/// The links with which other programs find the host.
 struct HelpersCommand: KeychainCommandGroup {
   static let configuration = CommandConfiguration(
     commandName: "helpers",
@@ -18,7 +18,6 @@ struct HelpersCommand: KeychainCommandGroup {
 protocol HelpersSubcommand: PackageCommand {
   var common: HelpersCommonOptions { get }
 
-  /// Does the work.
   func perform(in session: HelpersSession) throws
 }
 
@@ -38,7 +37,6 @@ extension HelpersSubcommand {
   }
 }
 
-/// What a command about links works with.
 struct HelpersSession {
   let host: InstalledHost
   let interface: UserInterface
@@ -51,7 +49,6 @@ struct HelpersSession {
   }
 }
 
-/// The options of every command about links.
 struct HelpersCommonOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Write only errors to standard error; also KEYCHAIN_QUIET")
   var quiet = false
@@ -66,14 +63,14 @@ struct HelperLinkOptions: ParsableArguments {
 
   @Option(
     help: .init(
-      "The folder of the links (default: the program's own if that is in PATH and can be written, otherwise "
-        + "~/.local/bin, or /usr/local/bin for root)", valueName: "dir"),
+      "The folder of the links (default: the program's own if that is in PATH and can be written, "
+        + "otherwise ~/.local/bin, or /usr/local/bin for root)", valueName: "dir"),
     completion: .directory)
   var folder: String?
 
   func links(_ host: InstalledHost) throws -> [HelperLink] {
     guard let folder = folder ?? host.usualFolder else { throw KeychainError.noFolderForLinks }
-    // It is printed in lines that a person copies into a shell.
+    // A person copies the path into a shell.
     guard folder.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
       throw KeychainError.unprintableFolder
     }
@@ -89,7 +86,7 @@ struct HelperLinkOptions: ParsableArguments {
 }
 
 extension HelperProgram: ExpressibleByArgument {
-  /// The helper of a client; some clients use that of another one.
+  /// The helper of a client; some clients share one.
   init?(argument: String) {
     switch argument {
     case "podman", "skopeo", "buildah", "helm": self = .docker
@@ -104,8 +101,8 @@ struct HelpersListCommand: HelpersSubcommand {
     abstract: "List which helpers are set up, and whether they work",
     usage: usage("helpers list [--json]"),
     discussion: """
-      Each link is run once, without any credential. In a pipe the fields are separated by tabs: the \
-      helper, the state of its link, the path of the link, and what names the helper in the \
+      Each link is run once, without any credential. In a pipe the fields are separated by tabs: \
+      the helper, the state of its link, the path of the link, and what names the helper in the \
       configuration of its client.
 
       Example:
@@ -152,7 +149,7 @@ extension HelperStatus: JSONConvertible {
   }
 }
 
-/// What to do about a helper that a client is told to use, and cannot.
+/// What to do about a helper that a client is configured to use but cannot.
 enum NextHelperStep {
   static func text(_ status: HelperStatus) -> String {
     let name = status.helper.client
@@ -162,13 +159,14 @@ enum NextHelperStep {
     case .missing, .broken:
       "\(name) is told to use this program, but finds no link that leads to it: run \(command)"
     case .foreign:
-      "\(name) is told to use this program, but finds another one, '\(status.path ?? "")': remove it, or put "
-        + "the folder of the link before it in PATH"
+      "\(name) is told to use this program, but finds another one, '\(status.path ?? "")': "
+        + "remove it, or put the folder of the link before it in PATH"
     case .installed where !status.isInPath:
-      "\(name) is told to use this program, but '\(status.path ?? "")' is not found in PATH: add its folder"
+      "\(name) is told to use this program, but '\(status.path ?? "")' is not found in PATH: "
+        + "add its folder"
     case .installed:
-      "\(name) is told to use this program, but '\(status.path ?? "")' does not answer: run it with "
-        + "'\(status.helper.trial)' to see why"
+      "\(name) is told to use this program, but '\(status.path ?? "")' does not answer: "
+        + "run it with '\(status.helper.trial)' to see why"
     }
   }
 
@@ -182,20 +180,19 @@ enum NextHelperStep {
     case .otherProgram(let program):
       "'\(place)' of \(client) names '\(program)', which is another program: set it as "
         + "'\(KeychainCommandContext.current.commandPath) helpers install \(client)' says"
-    case .notJSON: "'\(place)' is no JSON that \(client) reads: mend or remove it"
+    case .notJSON: "'\(place)' is not JSON that \(client) can read: repair or remove it"
     }
   }
 }
 
-/// Creates links.
 struct HelpersInstallCommand: HelpersSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "install",
     abstract: "Create the links by which git and docker find this program",
     usage: usage("helpers install [<name>]... [--folder <dir>]"),
     discussion: """
-      A file that is not a link to this program is never replaced. What belongs into the configuration \
-      of each client is printed; it is not changed.
+      A file that is not a link to this program is never replaced. What belongs into the \
+      configuration of each client is printed; it is not changed.
 
       Example:
         \(keychainPath) helpers install
@@ -209,7 +206,7 @@ struct HelpersInstallCommand: HelpersSubcommand {
   func perform(in session: HelpersSession) throws {
     let host = session.host
     let links = try options.links(host)
-    // Before anything is changed.
+    // Checked before anything is changed.
     for link in links where link.state == .foreign { throw KeychainError.foreignHelper(link.path) }
     if let folder = links.first?.folder { try Self.makeFolder(folder) }
     for link in links {
@@ -236,7 +233,7 @@ struct HelpersInstallCommand: HelpersSubcommand {
     }
   }
 
-  /// Says what keeps clients from finding the links.
+  /// Reports what prevents clients from finding the links.
   private static func warn(
     _ links: [HelperLink], _ host: InstalledHost, _ interface: UserInterface
   ) {
@@ -265,15 +262,14 @@ struct HelpersInstallCommand: HelpersSubcommand {
   }
 }
 
-/// Removes links.
 struct HelpersRemoveCommand: HelpersSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "remove",
     abstract: "Remove the links by which git and docker find this program",
     usage: usage("helpers remove [<name>]... [--folder <dir>]"),
     discussion: """
-      A file that is not a link to this program stays. Take the helper out of the configuration of its \
-      client, too.
+      A file that is not a link to this program stays. Take the helper out of the configuration of \
+      its client, too.
 
       Example:
         \(keychainPath) helpers remove docker

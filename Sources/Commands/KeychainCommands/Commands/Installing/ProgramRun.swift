@@ -4,15 +4,14 @@ internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 internal import SystemPackage
 
-/// A short run of another program, which gets no input and none of our secrets.
+/// A short run of another program, without input and without our secrets.
 struct ProgramRun {
   /// The exit code; `nil` if the program was stopped.
   let exitCode: Int32?
 
-  /// What it wrote to standard output, up to a limit.
   let output: String
 
-  /// The variables that the program gets: those by which it finds programs and files.
+  /// The variables that the program gets, which it needs to find programs and files.
   private static let variables = [
     "PATH", "HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM",
     "GIT_CONFIG_NOSYSTEM", "GIT_DIR", "LD_LIBRARY_PATH",
@@ -20,7 +19,7 @@ struct ProgramRun {
 
   private static let limit = 1 << 16
 
-  /// Runs a program to its end; `nil` if it cannot be started.
+  /// Runs a program to its end, or returns `nil` if it cannot be started.
   init?(
     _ path: String, _ arguments: [String], in environment: EnvironmentVariables,
     within time: Duration
@@ -33,7 +32,7 @@ struct ProgramRun {
     guard let process else { return nil }
     let deadline = Deadline(after: time)
     let (bytes, isComplete) = Self.read(ends.read.rawValue, deadline)
-    // What closes its output and goes on is stopped, too.
+    // Also stop a program that closes its output and continues.
     if !isComplete || !Self.ends(process, deadline) { kill(process, SIGKILL) }
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
@@ -81,7 +80,7 @@ struct ProgramRun {
     return (bytes, false)
   }
 
-  /// Waits for the end of a process, which stays to be waited for.
+  /// Waits for the end of a process without reaping it.
   private static func ends(_ process: pid_t, _ deadline: Deadline) -> Bool {
     while true {
       var info = siginfo_t()
@@ -94,16 +93,16 @@ struct ProgramRun {
   }
 }
 
-/// The folders in which clients look for their helpers.
+/// The folders in which clients search for their helpers.
 struct SearchPath {
-  /// The absolute ones, in order; another one depends on where the client is started.
+  /// The absolute ones, in order; a relative one depends on where the client is started.
   let folders: [String]
 
   init(_ value: String?) {
     folders = (value ?? "").split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
   }
 
-  /// Returns whether a folder is among them, perhaps by another path.
+  /// Whether a folder is among them, possibly under another path.
   func contains(_ folder: String) -> Bool {
     guard let identity = FileIdentity(folder) else { return false }
     return folders.contains { FileIdentity($0) == identity }
@@ -118,25 +117,25 @@ struct SearchPath {
   }
 }
 
-/// The program that runs now, as links lead to it.
+/// The running program, as links lead to it.
 struct InstalledHost {
-  /// The name of the host, which the names of its links end with.
+  /// The name of the host, with which the names of its links end.
   let name: String
 
-  /// The path of the program: the one in `PATH` if that is this program, since what an update
-  /// replaces lies there; otherwise the file itself.
+  /// The path of the program: in `PATH` if that is this program, because updates replace that file;
+  /// otherwise the file itself.
   let path: String
 
   let identity: FileIdentity
   let environment: EnvironmentVariables
   let search: SearchPath
 
-  /// Finds the program, to whose file a link leads.
+  /// Finds the program; the link leads to its file.
   init(
     _ context: KeychainCommandContext, _ environment: EnvironmentVariables,
     executable link: String = CommandHost.ownExecutable
   ) throws {
-    // After an update, the kernel says that the file was deleted; `FileIdentity` still reaches it.
+    // After an update, the kernel reports the file as deleted; `FileIdentity` still reaches it.
     guard let identity = FileIdentity(link), let file = PathText.target(ofLink: link) else {
       throw KeychainError(
         .internalFailure, "the path of this program is not known", recovery: "mount /proc")
@@ -151,16 +150,16 @@ struct InstalledHost {
 
   var folder: String { PathText.folder(of: path) }
 
-  /// The folder for links if none is given: the program's own if it can be written and is in
-  /// `PATH`; otherwise the user's, or the machine's if the user is the superuser.
+  /// The default folder for links: the program's own if it is writable and in `PATH`, or else the
+  /// user's, or for the superuser the machine's.
   var usualFolder: String? {
     if search.contains(folder), access(folder, W_OK) == 0 { return folder }
     if geteuid() == 0 { return "/usr/local/bin" }
     return environment.text("HOME").flatMap { $0.hasPrefix("/") ? $0 + "/.local/bin" : nil }
   }
 
-  /// Returns the text of a link in a folder: a name alone next to the program, so that both can be
-  /// moved together.
+  /// Returns the target of a link in a folder; next to the program it is a plain name, so that both
+  /// can be moved together.
   func linkText(in folder: String) -> String {
     FileIdentity(folder) == FileIdentity(self.folder) ? PathText.name(of: path) : path
   }

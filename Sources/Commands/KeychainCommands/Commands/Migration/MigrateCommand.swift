@@ -12,23 +12,25 @@ struct MigrateCommand: KeychainSubcommand {
     abstract: "Move credentials between the vault and the desktop keyring",
     discussion: """
       Each credential is copied with all that is known about it, read back and compared. A service \
-      changes its store when everything of it is in the other one; only then does --remove-source remove \
-      what was copied. To resume a migration that was interrupted, run the same command again.
+      changes its store when everything of it is in the other one; only then does --remove-source \
+      remove what was copied. To resume a migration that was interrupted, run the same command \
+      again.
 
-      What must not leave the machine (accessibility …ThisDeviceOnly) stays in the vault, and so does \
-      the service that it belongs to. What differs in the target is left alone unless --overwrite is \
-      given. What is missing in the target, of a service that has the target for its store already, may \
-      have been deleted there: it stays in the source unless --overwrite is given. Without \
-      --access-group, credentials of every group are moved. Items that other programs \
-      stored in the keyring are left to them; --service, --server and --other-programs copy them, and \
-      only --other-programs removes them.
+      What must not leave the machine (accessibility …ThisDeviceOnly) stays in the vault, and so \
+      does the service that it belongs to. What differs in the target is left alone unless \
+      --overwrite is given. If the target already is the store of a service, a credential that is \
+      missing there may have been deleted: it stays in the source unless --overwrite is given. \
+      Without --access-group, credentials of every group are moved. Items that other programs \
+      stored in the keyring are left to them; --service, --server and --other-programs copy them, \
+      and only --other-programs removes them.
 
-      If the keyring is gone for good, --abandon-source makes the vault the store of the services that \
-      had theirs there, and copies and removes nothing. It is refused while the keyring can be read and has \
-      credentials of them.
+      If the keyring is gone for good, --abandon-source makes the vault the store of the services \
+      that had theirs there, and copies and removes nothing. It is refused while the keyring can \
+      be read and has credentials of them.
 
-      The command ends with 44 if neither store has anything of the service or server named, with 79 if something was refused, with 75 if something differs, and with 65 if \
-      something is damaged; everything else has moved then. With --dry-run it ends as it would without.
+      The command ends with 44 if neither store has anything of the service or server named, with \
+      79 if something was refused, with 75 if something differs, and with 65 if something is \
+      damaged; everything else has moved then. With --dry-run, it ends with the same code.
 
       Example:
         \(keychainPath) migrate --from vault --to secret-service --dry-run
@@ -179,8 +181,8 @@ struct MigrateCommand: KeychainSubcommand {
     service.map { ServiceName(.service, $0) } ?? server.map { ServiceName(.server, $0) }
   }
 
-  /// Returns whether the target has credentials although the source has none; `false` unless a
-  /// service or server is given.
+  /// Whether a given service or server has credentials only in the target; `false` if none is
+  /// given.
   private func isInTarget(of migration: CredentialMigration) throws -> Bool {
     guard let named else { return false }
     let query = CredentialQuery(accessGroup: accessGroup, service: service, server: server)
@@ -188,7 +190,7 @@ struct MigrateCommand: KeychainSubcommand {
     do {
       found = try migration.target.search(query)
     } catch {
-      // A keyring may not have a collection yet.
+      // The keyring may not have the collection yet.
       guard error.code == .noStore else { throw error }
     }
     guard found.credentials.isEmpty else { return true }

@@ -13,15 +13,15 @@ struct InjectCommand: StoreSubcommand {
     commandName: "inject",
     abstract: "Fill a template with secrets",
     discussion: """
-      In the template, {{ keychain://SERVICE/ACCOUNT }} is replaced by the secret, once and as it is. \
-      Two braces that begin no reference are an error; {{ "{{" }} stands for two braces. If one \
-      reference fails, nothing is written.
+      In the template, {{ keychain://SERVICE/ACCOUNT }} is replaced by the secret, once and as it \
+      is. Two braces that begin no reference are an error; {{ "{{" }} stands for two braces. If \
+      one reference fails, nothing is written.
 
-      {{ keychain://SERVICE/ACCOUNT | json }} escapes the secret for JSON, within quotes or with quotes \
-      of its own. Other forms are yaml, shell and url.
+      {{ keychain://SERVICE/ACCOUNT | json }} escapes the secret for JSON, within quotes or with \
+      quotes of its own. Other forms are yaml, shell and url.
 
-      The file has secrets on the disk then. A program that can read a variable or a file in memory \
-      gets them from 'run' without that.
+      The file has secrets on the disk then. A program that can read a variable or a file in \
+      memory gets them from 'run' without that.
 
       Example:
         \(keychainPath) inject app.conf.in --output app.conf
@@ -46,7 +46,7 @@ struct InjectCommand: StoreSubcommand {
       "Allow references only to this service or server; may be repeated", valueName: "service"))
   var allow: [String] = []
 
-  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Which store") var stores: StoreChoiceOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func validate() throws {
@@ -76,7 +76,7 @@ struct InjectCommand: StoreSubcommand {
   }
 }
 
-/// The template of `inject`, open until it was compared with the output.
+/// The template of `inject`, kept open until it was compared with the output.
 struct TemplateFile: ~Copyable {
   private let descriptor: Int32
   private let path: String?
@@ -96,7 +96,7 @@ struct TemplateFile: ~Copyable {
 
   deinit { if path != nil { close(descriptor) } }
 
-  /// Checks that the output is another file than the template, by whatever name.
+  /// Checks that the output is not the template under any name.
   borrowing func checkOutput(_ output: String?, _ stream: StandardStream) throws {
     var (read, written) = (stat(), stat())
     let isKnown =
@@ -108,7 +108,6 @@ struct TemplateFile: ~Copyable {
     }
   }
 
-  /// Reads the template.
   borrowing func contents(by deadline: Deadline?) throws -> [UInt8] {
     let limit = Credential.maximumSecretCount
     guard
@@ -117,7 +116,7 @@ struct TemplateFile: ~Copyable {
     return contents.withBytes { bytes in bytes.withUnsafeBytes { Array($0) } }
   }
 
-  /// Calls a closure whose failures are about the template.
+  /// Calls a closure, and names the template in its failures.
   borrowing func naming<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()

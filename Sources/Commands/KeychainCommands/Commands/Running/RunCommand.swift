@@ -19,14 +19,14 @@ struct RunCommand: KeychainSubcommand {
       Everything is read first; if one reference fails, nothing is started. The command then takes \
       the place of this program: signals, exit code and terminal are its own.
 
-      Other processes of the same user can read a program's variables, but not its files, which are \
-      in memory only. With --file NAME=REFERENCE the variable NAME has the path of the file, and so \
-      has @NAME@ in the arguments of the command. --netrc makes a netrc file: NETRC, and @netrc@. The \
-      command and those that it starts can read such a file, but not ssh and others that close what \
-      they inherit: add --named-files for those.
+      Other processes of the same user can read a program's variables, but not its files, which \
+      are in memory only. With --file NAME=REFERENCE the variable NAME has the path of the file, \
+      and so has @NAME@ in the arguments of the command. --netrc makes a netrc file: NETRC, and \
+      @netrc@. The command and those that it starts can read such a file, but not ssh and others \
+      that close what they inherit: add --named-files for those.
 
-      A line of --env-file is NAME=value; a value that is a reference is replaced. Quote references: \
-      a shell reads & and ? in them.
+      A line of --env-file is NAME=value; a value that is a reference is replaced. Quote \
+      references: a shell reads & and ? in them.
 
       Example:
         \(keychainPath) run -e PGPASSWORD='keychain://db/admin' -- psql -h db admin
@@ -69,8 +69,8 @@ struct RunCommand: KeychainSubcommand {
 
   @Flag(
     help: .init(
-      "Keep the files in a folder in $XDG_RUNTIME_DIR until the command ends, for programs that close "
-        + "what they inherit"))
+      "Keep the files in a folder in $XDG_RUNTIME_DIR until the command ends, for programs that "
+        + "close what they inherit"))
   var namedFiles = false
 
   @Flag(help: "Replace inherited variables that are references, too")
@@ -79,8 +79,8 @@ struct RunCommand: KeychainSubcommand {
   @Option(
     parsing: .unconditionalSingleValue,
     help: .init(
-      "Allow references of --env-file and --from-environment only to this service or server; may be "
-        + "repeated",
+      "Allow references of --env-file and --from-environment only to this service or server; may "
+        + "be repeated",
       valueName: "service"))
   var allow: [String] = []
 
@@ -98,16 +98,15 @@ struct RunCommand: KeychainSubcommand {
     help: "The command and its arguments, after --", completion: .default)
   var command: [String] = []
 
-  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Which store") var stores: StoreChoiceOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  var storeOptions: StoreOptions? { stores }
+  var storeOptions: StoreChoiceOptions? { stores }
 
-  /// The words of the command, without the `--` before them.
   var words: ArraySlice<String> { command.first == "--" ? command.dropFirst() : command[...] }
 
   func validate() throws {
-    // The parser takes an option that the command does not declare for the command's first word.
+    // The parser takes an unknown option for the command's first word.
     if let first = command.first, ["--help", "-h"].contains(first) {
       throw CleanExit.helpRequest(Self.self)
     }
@@ -125,14 +124,14 @@ struct RunCommand: KeychainSubcommand {
 }
 
 extension RunCommand {
-  /// Becomes the command, or reports why not.
+  /// Replaces this process with the command, or throws.
   func run() throws {
     try reportFailures { context, host in
       guard !dryRun else { return try withSession(context, host, perform) }
       try checkCommand()
-      // Before a secret or the environment is read: what removes the folder has the memory of this
-      // process. And before the vault is opened: the first process of a container removes the folder
-      // itself, and its child goes on.
+      // Before a secret or the environment is read, because the process that removes the folder has
+      // the memory of this one. And before the vault is opened: the first process of a container
+      // removes the folder itself, and its child goes on.
       let files = ChildFiles(in: namedFiles ? try WatchedFolder() : nil)
       try withSession(context, host) { try start(files, host.arguments, in: $0) }
     }
@@ -149,13 +148,12 @@ extension RunCommand {
     // Nobody is asked for a passphrase because of a misspelt name.
     if let failure = words.first.flatMap(ProgramReplacement.failureToFind) { throw failure }
     let child = try child(words, request, files, in: session)
-    // The terminal is the command's from here on.
+    // From here on, the terminal belongs to the command.
     session.prompt?.close()
     try closeUnlockDescriptor()
     throw try child.become()
   }
 
-  /// Prints what would be set.
   func perform(in session: Session) throws {
     let request = try RunRequest(self, in: session)
     if json { return try session.output.write(json: request) }
@@ -163,7 +161,6 @@ extension RunCommand {
     try output.write(RunText.table(of: request).columns(within: output.stream.width))
   }
 
-  /// Reads everything that the command gets.
   private func child(
     _ words: [[UInt8]], _ request: RunRequest, _ files: ChildFiles, in session: Session
   ) throws -> Child {
@@ -188,7 +185,7 @@ extension RunCommand {
     return Child(words: words, environment: environment, files: files)
   }
 
-  /// Keeps the descriptor with the passphrase from the command: a file can be read again.
+  /// Closes the passphrase's descriptor in the command, which could read a file again.
   private func closeUnlockDescriptor() throws {
     guard let descriptor = common.unlockDescriptor else { return }
     guard descriptor == STDIN_FILENO else {
@@ -213,15 +210,13 @@ extension RunCommand {
   }
 }
 
-/// A program with everything that it gets.
+/// A program with its arguments, environment and files.
 private struct Child {
   let words: [[UInt8]]
   let environment: ChildEnvironment
   let files: ChildFiles
 
-  /// Becomes the program.
-  ///
-  /// - Returns: Why it could not be started.
+  /// Becomes the program, or returns why it could not be started.
   func become() throws -> CommandLineError {
     try files.letChildInherit()
     return try environment.withPointers { variables in
@@ -230,9 +225,9 @@ private struct Child {
   }
 }
 
-/// What `run` was asked for, read and checked before any store is opened.
+/// The request of `run`, read and checked before any store is opened.
 struct RunRequest {
-  /// The name of the file that `--netrc` makes, and the variable with its path.
+  /// The name of the file of `--netrc`, and the variable with its path.
   static let netrc = (file: "netrc", variable: "NETRC")
 
   let plan: EnvironmentPlan
@@ -251,7 +246,7 @@ struct RunRequest {
     let environmentFiles = try command.envFile.map {
       try EnvironmentFile(path: $0, timeout: command.common.deadline)
     }
-    // Of two files, the later one counts; a plan keeps what was added first.
+    // The later of two files wins; a plan keeps what was added first.
     for file in environmentFiles.reversed() { try plan.add(file, allowing: allowance) }
     if command.fromEnvironment { try plan.addInherited(allowing: allowance) }
     self.plan = plan
@@ -264,14 +259,14 @@ struct RunRequest {
     files.map(\.name) + (netrc.isEmpty ? [] : [Self.netrc.variable])
   }
 
-  /// The variables that have no paths of files; a path counts before a line of a file of variables.
+  /// The variables other than paths of files; a path wins over a line of an environment file.
   var variables: [EnvironmentPlan.Variable] {
     plan.variables.filter { variable in
       !pathVariables.contains { $0.hasSameBytes(as: variable.name) }
     }
   }
 
-  /// Checks that no file is named twice, nor like a variable of the command line.
+  /// Checks that no file is named twice, or like a variable of the command line.
   private func checkNames() throws {
     let fromOptions = plan.variables.filter { $0.source == .option }.map(\.name)
     for file in files where !file.name.isVariableName {

@@ -11,13 +11,14 @@ struct SlotsAddCommand: KeychainSubcommand {
     commandName: "add",
     abstract: "Add a way to open the vault",
     discussion: """
-      The options --passphrase-fd, --passphrase-file, --key-file and --identity unlock the vault as \
-      it is; what opens it from now on is given by the options below. A recovery code is made by \
-      'recovery create'.
+      The options --passphrase-fd, --passphrase-file, --key-file and --identity unlock the vault \
+      as it is; what opens it from now on is given by the options below. A recovery code is made \
+      by 'recovery create'.
 
-      The first passphrase or key file of a vault gives it new keys, since the device key knew the old ones. \
-      Everything else that opens the vault stays: the command lists it, and asks on a terminal; elsewhere, \
-      add --yes. A shared vault has recipients only; --may says what a new one may do there.
+      The first passphrase or key file of a vault gives it new keys, since the device key knew the \
+      old ones. Everything else that opens the vault stays: the command lists it, and asks on a \
+      terminal; elsewhere, add --yes. A shared vault has recipients only; --may says what a new \
+      one may do there.
 
       Example:
         \(keychainPath) slots add --passphrase
@@ -35,7 +36,7 @@ struct SlotsAddCommand: KeychainSubcommand {
   var device = false
 
   @Option(
-    help: .init("Add whoever has this recipient's identity", valueName: "pkpub2-…"),
+    help: .init("Add the owner of this recipient's identity", valueName: "pkpub2-…"),
     transform: VaultRecipient.init(argument:))
   var recipient: VaultRecipient?
 
@@ -73,7 +74,7 @@ struct SlotsAddCommand: KeychainSubcommand {
     let slot = try add(in: session)
     session.interface.say(SlotText.added(slot))
     guard let status = session.statusAfterChange() else { return }
-    // The first passphrase or key file removes most of the access that the device key gives.
+    // The first passphrase or key file removes most of the device key's access.
     if before.readable == .unlockedNow, status.readable != .unlockedNow {
       session.interface.hint(SlotText.lockedNow(by: slot))
     }
@@ -101,7 +102,7 @@ struct SlotsAddCommand: KeychainSubcommand {
   }
 
   private func addPassphrase(in session: Session) throws -> VaultSlot {
-    // Checked before anything else is asked for.
+    // Checked before any other question.
     guard newPassphrase.isGiven || session.prompt != nil else {
       throw KeychainError.nobodyToAsk(for: .newPassphrase)
     }
@@ -133,19 +134,20 @@ struct SlotsRemoveCommand: KeychainSubcommand {
     commandName: "remove",
     abstract: "Remove a way to open the vault",
     discussion: """
-      The vault gets new keys in the same step, so that nothing in the file opens under keys that the removed \
-      slot gave. The command needs a secret that opens everything, such as the passphrase, also while the \
-      vault is unlocked. Everything else that opens the vault stays, and needs no other secret. The command \
-      lists what stays by name and fingerprint, and what is lost, and asks on a terminal; elsewhere, \
-      add --yes. Where a slot that administers is removed, the vault gets a new check, too.
+      The vault gets new keys in the same step, so that nothing in the file opens under keys that \
+      the removed slot gave. The command needs a secret that opens everything, such as the \
+      passphrase, also while the vault is unlocked. Everything else that opens the vault stays, \
+      and needs no other secret. The command lists what stays by name and fingerprint, and what is \
+      lost, and asks on a terminal; elsewhere, add --yes. Where a slot that administers is \
+      removed, the vault gets a new check, too.
 
-      With --keep-keys nothing is sealed again, which is quick. Whoever had the slot may know the keys then, and \
-      reads with them whatever copy of the vault they get.
+      With --keep-keys nothing is sealed again, which is quick. The slot's owner may know these \
+      keys, and can read every copy of the vault with them.
 
-      Older copies of the vault still open with what is removed here. The last passphrase takes the \
-      credentials with it that need one (whenPasscodeSetThisDeviceOnly): --delete-items allows that, after \
-      listing them. If neither a passphrase, a key file nor a recipient is left, this machine's device \
-      key alone opens everything.
+      Older copies of the vault still open with what is removed here. The last passphrase takes \
+      the credentials with it that need one (whenPasscodeSetThisDeviceOnly): --delete-items allows \
+      that, after listing them. If neither a passphrase, a key file nor a recipient is left, this \
+      machine's device key alone opens everything.
 
       Example:
         \(keychainPath) slots remove 3
@@ -162,7 +164,7 @@ struct SlotsRemoveCommand: KeychainSubcommand {
   @Flag(help: "Drop the credentials that do not open, after listing them")
   var dropDamaged = false
 
-  @Flag(help: "Leave the vault the keys that whoever had the slot may know")
+  @Flag(help: "Keep the vault's keys, which the slot's owner may know")
   var keepKeys = false
 
   @Flag(name: .shortAndLong, help: "Do not ask")
@@ -184,7 +186,6 @@ struct SlotsRemoveCommand: KeychainSubcommand {
     if !isAsked(in: session) { session.interface.hint(SlotText.removalKeepsKeys(of: slot)) }
   }
 
-  /// Returns whether a person is asked to agree.
   private func isAsked(in session: Session) -> Bool { !yes && session.prompt != nil }
 
   /// Finds the slot, reports the losses, and asks.
@@ -199,9 +200,7 @@ struct SlotsRemoveCommand: KeychainSubcommand {
     return slot
   }
 
-  /// Reports what is lost with the slot if the others stay.
-  ///
-  /// - Returns: The number of items that are lost.
+  /// Reports what is lost with the slot if the others stay, and returns the number of lost items.
   private func listLosses(
     of slot: VaultSlot, among slots: [VaultSlot], in session: Session
   ) throws -> Int {
@@ -218,8 +217,8 @@ struct SlotsRemoveCommand: KeychainSubcommand {
 }
 
 extension [VaultSlot] {
-  /// Returns whether only this machine's device key opens everything after a slot is removed,
-  /// because no passphrase, key file or identity is left.
+  /// Whether only this machine's device key opens everything after a slot is removed, because no
+  /// passphrase, key file or identity is left.
   fileprivate func leaveOnlyTheDevice(without number: UInt32) -> Bool {
     let rest = filter { $0.number != number }
     let isDaily = { (slot: VaultSlot) in

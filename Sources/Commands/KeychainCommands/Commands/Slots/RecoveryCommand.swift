@@ -19,9 +19,10 @@ struct RecoveryCreateCommand: KeychainSubcommand {
     abstract: "Create a code on paper that opens the vault when everything else is lost",
     usage: usage("recovery create [<options>]"),
     discussion: """
-      The code is shown once, on the terminal only, and must be typed in once, which finds mistakes in the \
-      copy. Nothing is changed before. Without a terminal, --code-file writes it to a new file. It opens \
-      the vault with --recovery-code-fd or --recovery-code-file, and 'slots remove' removes it.
+      The code is shown once, on the terminal only, and must be typed in once, which finds \
+      mistakes in the copy. Nothing is changed before. Without a terminal, --code-file writes it \
+      to a new file. It opens the vault with --recovery-code-fd or --recovery-code-file, and \
+      'slots remove' removes it.
 
       Example:
         \(keychainPath) recovery create
@@ -81,12 +82,12 @@ enum RecoveryCodeText {
   }
 }
 
-/// A new recovery code, which a person writes down, or which goes to a new file.
+/// A new recovery code, for a person to write down or for a new file.
 struct ShownRecoveryCode {
-  /// The path of the file; `nil` to show the code on the terminal.
+  /// The path of the file, or `nil` to show the code on the terminal.
   let file: String?
 
-  /// What returns whether the code was written down.
+  /// Returns whether the code was written down.
   typealias Confirmation = (borrowing RecoveryCode) throws(KeychainError) -> Bool
 
   /// Fails if nobody could read the code.
@@ -94,7 +95,8 @@ struct ShownRecoveryCode {
     guard file != nil || session.prompt != nil else { throw KeychainError.nobodyToShowTheCode }
   }
 
-  /// Calls `body` with what shows the code; if it surely changed nothing, the file is removed again.
+  /// Calls `body` with a closure that shows the code; the file is removed again if `body` certainly
+  /// changed nothing.
   func confirmed<Result>(
     in session: Session, _ body: (Confirmation) throws -> Result
   ) throws -> Result {
@@ -129,12 +131,10 @@ struct ShownRecoveryCode {
     _ code: borrowing RecoveryCode, to path: String, readers: SecretFileReaders
   ) throws(KeychainError) {
     let text = try code.text()
-    let line = try translating { () throws(SecretsError) in
-      var buffer = try SecretBuffer()
-      try text.withBytes { bytes throws(SecretsError) in try buffer.append(bytes) }
-      try buffer.append(UInt8(ascii: "\n"))
-      return try buffer.finish()
-    }
+    var buffer = try SecretBuffer()
+    try buffer.append(text)
+    try buffer.append(UInt8(ascii: "\n"))
+    let line = try buffer.finish()
     do throws(KeychainError) {
       try line.write(toNewFile: path, readers: readers)
     } catch {
@@ -146,6 +146,7 @@ struct ShownRecoveryCode {
 extension KeychainError {
   static let nobodyToShowTheCode = KeychainError(
     .refused,
-    "there is no terminal to show the recovery code on, or asking is turned off; nothing was changed",
+    "there is no terminal to show the recovery code on, or asking is turned off; nothing was "
+      + "changed",
     recovery: "write it into a new file with --code-file FILE")
 }

@@ -13,18 +13,18 @@ struct SlotsCommand: KeychainCommandGroup {
     subcommands: [SlotsListCommand.self, SlotsAddCommand.self, SlotsRemoveCommand.self])
 }
 
-/// Lists what opens the vault.
 struct SlotsListCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "List what opens the vault",
     usage: usage("slots list [<options>]"),
     discussion: """
-      Each slot with its number, its kind, what it opens, its name and, of a passphrase, the cost of its \
-      hash; of a recipient, the fingerprint that 'identity show' prints where the identity is. In a shared \
-      vault, what each member may do. Names and fingerprints are encrypted, and show only where the vault \
-      opens, at least by the device key. A slot that somebody put into the file, and that is not in the \
-      vault's signed list of members, opens nothing. In a pipe the fields are separated by tabs.
+      Each slot with its number, its kind, what it opens, its name and, of a passphrase, the cost \
+      of its hash; of a recipient, the fingerprint that 'identity show' prints where the identity \
+      is. In a shared vault, what each member may do. Names and fingerprints are encrypted, and \
+      show only where the vault opens, at least by the device key. A slot that somebody put into \
+      the file, and that is not in the vault's signed list of members, opens nothing. In a pipe \
+      the fields are separated by tabs.
 
       Example:
         \(keychainPath) slots list
@@ -56,7 +56,7 @@ extension VaultSlot: JSONConvertible {
     ])
   }
 
-  // Programs depend on these words, so they are independent of names in the code.
+  // Programs depend on these words, so they don't follow names in the code.
 
   private static func word(for kind: SlotKind) -> String {
     switch kind {
@@ -78,9 +78,8 @@ extension VaultSlot: JSONConvertible {
   }
 }
 
-/// The texts about slots and their changes.
 enum SlotText {
-  /// The table of slots; in a shared vault it has what each member may do.
+  /// The table of slots; for a shared vault, with what each member may do.
   static func table(
     _ slots: [VaultSlot], isShared: Bool = false, deviceKeyExists: Bool
   ) -> TextTable {
@@ -128,7 +127,8 @@ enum SlotText {
   }
 
   static let deviceWillOpenEverything =
-    "after that, this machine's device key alone opens everything: whoever has the disk reads it"
+    "after that, this machine's device key alone opens everything: anyone who has the disk can "
+    + "read it"
 
   static func removed(_ slot: VaultSlot) -> String {
     "removed slot \(slot.number): \(SlotNames.label(of: slot)); "
@@ -139,15 +139,15 @@ enum SlotText {
     let path = KeychainCommandContext.current.commandPath
     let rekey = slot.grant == .administers ? "rekey --new-administration-key" : "rekey"
     return
-      "the vault keeps its keys, which whoever opened it with that slot may know; '\(path) \(rekey)' "
-      + "gives it new ones"
+      "the vault keeps its keys, which the slot's owner may know; '\(path) \(rekey)' gives it new "
+      + "ones"
   }
 
   static func deleted(_ count: Int) -> String { "deleted \(Words.items(count))" }
 }
 
 enum SlotNames {
-  /// Returns the kind of a slot; without a device key, it is not known whether a slot is this
+  /// Returns the kind of a slot; without a device key, it is unknown whether a slot is this
   /// machine's.
   static func name(of slot: VaultSlot, deviceKeyExists: Bool = true) -> String {
     switch slot.kind {
@@ -161,13 +161,13 @@ enum SlotNames {
     }
   }
 
-  /// Returns the kind of a slot with what people call it, and the fingerprint of its recipient.
+  /// Returns the kind and name of a slot, and the fingerprint of its recipient.
   static func label(of slot: VaultSlot, deviceKeyExists: Bool = true) -> String {
     called(slot, deviceKeyExists: deviceKeyExists)
       + (slot.recipient.map { " (fingerprint \($0.fingerprint))" } ?? "")
   }
 
-  /// Returns the kind of a slot with what people call it.
+  /// Returns the kind and name of a slot.
   static func called(_ slot: VaultSlot, deviceKeyExists: Bool = true) -> String {
     name(of: slot, deviceKeyExists: deviceKeyExists)
       + (slot.name.isEmpty ? "" : " '\(slot.name)'")

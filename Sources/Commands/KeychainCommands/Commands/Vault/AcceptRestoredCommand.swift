@@ -11,20 +11,20 @@ struct AcceptRestoredCommand: KeychainSubcommand {
     abstract: "Accept a vault that was restored from a backup",
     usage: usage("accept-restored [<options>]"),
     discussion: """
-      An older copy of the vault is refused until a person accepts it, and so is one of two copies that \
-      were both changed, or one with another administration key. The command first shows how the copy \
-      differs from what was seen here last, and every slot that opens it. It asks on a terminal; \
-      elsewhere, add --yes.
+      An older copy of the vault is refused until a person accepts it, and so is one of two copies \
+      that were both changed, or one with another administration key. The command first shows how \
+      the copy differs from what was seen here last, and every slot that opens it. It asks on a \
+      terminal; elsewhere, add --yes.
 
-      A vault with another administration key is followed without a secret that administers it, if --check \
-      names its check, compared with what 'status' shows where the vault is used, or with the page of the \
-      recovery code.
+      A vault with another administration key is followed without a secret that administers it, if \
+      --check names its check, compared with what 'status' shows where the vault is used, or with \
+      the page of the recovery code.
 
       If what opens the vault is not what was seen here last, a slot that was removed may be there \
-      again. Accepting then takes a secret that administers the vault, and gives it new keys. A slot stays \
-      only if it opened the vault for this, is this machine's, or is agreed to: on a terminal each one is \
-      asked about; elsewhere --keep-slot names them, and the others are removed. Credentials that do not \
-      open are listed, and are lost with the old keys.
+      again. Accepting then takes a secret that administers the vault, and gives it new keys. A \
+      slot stays only if it opened the vault for this, is this machine's, or is agreed to: on a \
+      terminal each one is asked about; elsewhere --keep-slot names them, and the others are \
+      removed. Credentials that do not open are listed, and are lost with the old keys.
 
       Example:
         \(keychainPath) accept-restored
@@ -48,9 +48,9 @@ struct AcceptRestoredCommand: KeychainSubcommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func perform(in session: Session) throws {
-    if let check { try session.vault.trust(check) }
+    let vault = try session.vault
     var makesNewKeys = false
-    let isAccepted = try session.vault.acceptRestored(
+    let isAccepted = try (check.map(vault.trusting) ?? vault).acceptRestored(
       confirm: { differences throws(KeychainError) in
         for line in RestoredText.lines(of: differences) {
           session.interface.say(line, isAskedAbout: !yes)
@@ -61,7 +61,7 @@ struct AcceptRestoredCommand: KeychainSubcommand {
           throw KeychainError.noSlot(missing)
         }
         makesNewKeys = differences.makesNewKeys
-        // Whoever gives the check has decided.
+        // A person who gives the check has decided.
         let isDecided = yes || check != nil && differences.isRecordAloneChanged
         return try session.confirm(RestoredText.questionToAcceptRestored, assumingYes: isDecided)
       },
@@ -73,7 +73,7 @@ struct AcceptRestoredCommand: KeychainSubcommand {
     }
   }
 
-  /// Returns whether a slot of an older list stays.
+  /// Whether a slot of an older list stays.
   private func keeps(_ slot: VaultSlot, in session: Session) throws(KeychainError) -> Bool {
     guard !keepSlot.contains(slot.number) else { return true }
     if !yes, let prompt = session.prompt,
@@ -96,25 +96,25 @@ enum RestoredText {
   }
 
   static func questionToKeep(_ slot: VaultSlot) -> String {
-    "slot \(slot.number), \(SlotNames.label(of: slot)), opens this copy; let it open the vault? [y/N] "
+    "slot \(slot.number), \(SlotNames.label(of: slot)), opens this copy; let it open the vault? "
+      + "[y/N] "
   }
 
   static func notKept(_ slot: VaultSlot) -> String {
     "will open nothing any more: slot \(slot.number), \(SlotNames.label(of: slot))"
   }
 
-  /// Returns how a restored vault differs from the record of it, and what opens it, one fact per
-  /// line.
+  /// Returns how a restored vault differs from its record, and what opens it, one fact per line.
   static func lines(of differences: RestoredDifferences) -> [String] {
     guard !differences.isRecordAloneChanged else {
       return [
-        "the vault has a new administration key, whose check was compared; everything else follows what was "
-          + "seen here"
+        "the vault has a new administration key, whose check was compared; everything else follows "
+          + "what was seen here"
       ]
     }
     var lines: [String] = []
     if differences.isOtherVault {
-      lines.append("this is another vault than the one seen here before")
+      lines.append("this is not the vault that was seen here before")
     }
     if differences.isSeenRecordDamaged {
       lines.append("what was seen here before is unknown: its record is damaged")
@@ -125,7 +125,7 @@ enum RestoredText {
 
   private static let listedProblems = 20
 
-  /// Returns the contents of the file, and whether they are as expected.
+  /// Describes the contents of the file, and whether they are as expected.
   private static func contents(_ differences: RestoredDifferences) -> [String] {
     let problems = differences.problems
     let more = problems.count - listedProblems
@@ -153,18 +153,18 @@ enum RestoredText {
     return seen - kept == 1 ? ", so 1 change is lost" : ", so \(seen - kept) changes are lost"
   }
 
-  /// Returns how the keys and the list of members differ.
+  /// Describes how the keys and the list of members differ.
   private static func members(_ differences: RestoredDifferences) -> [String] {
     var lines: [String] = []
     if differences.isAdministrationKeyChanged, !differences.isOtherVault {
       lines.append(
-        "its administration key is not the one that was seen here, and does not follow from it: compare "
-          + "its check with somebody who has the vault")
+        "its administration key is not the one that was seen here, and does not follow from it: "
+          + "compare its check with somebody who has the vault")
     }
     if differences.makesNewKeys {
       lines.append(
-        "its list of what opens it is not the one that was seen here, so slots that were removed may be "
-          + "there again: the vault gets new keys, and slots stay only if you agree")
+        "its list of what opens it is not the one that was seen here, so slots that were removed "
+          + "may be there again: the vault gets new keys, and slots stay only if you agree")
       if differences.otherDeviceItemCount > 0 {
         lines.append(
           "will be deleted: \(Words.items(differences.otherDeviceItemCount)) bound to other devices"
@@ -172,12 +172,12 @@ enum RestoredText {
       }
       lines += differences.lostItems.map(RekeyText.lost)
     } else if differences.isOtherList, !differences.isOtherVault {
-      lines.append("its list of what opens it is another one than was seen here")
+      lines.append("its list of what opens it is not the one that was seen here")
     }
     return lines
   }
 
-  /// Returns the slots: only a person knows whether one was removed that still opens an older copy.
+  /// Lists the slots: only a person knows whether a removed slot still opens an older copy.
   private static func slots(_ differences: RestoredDifferences) -> [String] {
     let lines = differences.slots.map {
       "it opens by slot \($0.number), \(SlotNames.label(of: $0))"

@@ -12,13 +12,14 @@ struct InitCommand: KeychainSubcommand {
     discussion: """
       The device key of this machine opens the vault unless --no-device is given. In a vault made \
       with a passphrase, a key file or an identity, the device key alone reads only what needs no \
-      unlock. On a terminal, and without options, a passphrase is asked for; an empty one means none. \
-      Elsewhere nothing is asked.
+      unlock. On a terminal, and without options, a passphrase is asked for; an empty one means \
+      none. Elsewhere nothing is asked.
 
-      With --shared, several people or services use the vault, each with an identity of their own, and every \
-      change is signed by who made it. The identity of --identity administers it. A recovery code does \
-      so, too: it is shown once, and must be typed in; without a terminal, --code-file writes it to a \
-      new file. Passphrases, key files and device keys do not open such a vault.
+      With --shared, several people or services use the vault, each with an identity of their own, \
+      and every change is signed by who made it. The identity of --identity administers it. A \
+      recovery code does so, too: it is shown once, and must be typed in; without a terminal, \
+      --code-file writes it to a new file. Passphrases, key files and device keys do not open such \
+      a vault.
 
       Example:
         \(keychainPath) init --passphrase
@@ -110,7 +111,7 @@ struct InitCommand: KeychainSubcommand {
     }
   }
 
-  /// Returns whether a missing vault may be abandoned; a person is asked if possible.
+  /// Whether to abandon a missing vault; asks a person if possible.
   private func startsAnew(_ session: Session) throws -> Bool {
     let status = try session.vault.status()
     // Nobody should choose a passphrase for a vault that cannot be created.
@@ -123,10 +124,10 @@ struct InitCommand: KeychainSubcommand {
     return true
   }
 
-  /// Returns whether to add slots for the sources in the environment.
+  /// Whether to add slots for the sources in the environment.
   ///
-  /// Every later command tries them, and would fail if they did not open the vault, so they get
-  /// slots unless something else is chosen.
+  /// Every later command tries these sources, and would fail if they did not open the vault. So
+  /// they get slots unless something else is chosen.
   private func usesSourcesAtHand(_ session: Session) throws -> Bool {
     try !wantsPassphrase && !keyFile.isGiven && !noDevice && session.vault.hasUnlockSource
   }

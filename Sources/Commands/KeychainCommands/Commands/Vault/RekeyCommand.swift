@@ -13,16 +13,17 @@ struct RekeyCommand: KeychainSubcommand {
       somebody may have a copy of the vault and a passphrase, key or code that opened it once. \
       Such a copy still holds the secrets of its time; change these where they are used.
 
-      The command needs a secret that opens everything, such as the passphrase, also while the vault is \
-      unlocked. Everything that opens the vault stays, and needs no other secret. The command lists it by name and \
-      fingerprint: compare the fingerprints with what 'identity show' prints where the identities \
-      are. It also lists what is lost, such as credentials that are bound to other devices, and asks on a \
-      terminal; elsewhere, add --yes.
+      The command needs a secret that opens everything, such as the passphrase, also while the \
+      vault is unlocked. Everything that opens the vault stays, and needs no other secret. The \
+      command lists it by name and fingerprint: compare the fingerprints with what 'identity show' \
+      prints where the identities are. It also lists what is lost, such as credentials that are \
+      bound to other devices, and asks on a terminal; elsewhere, add --yes.
 
-      The administration key, which signs the list of what opens the vault, stays as well, unless a slot that \
-      administers is removed. Whoever once opened the vault with such a slot may know it: then use \
-      --new-administration-key. The vault gets a new check, which pinned identities and other machines need, unless the recovery code opened the vault for \
-      this: then machines that have seen the vault follow by themselves, and identities are pinned again.
+      The administration key, which signs the list of what opens the vault, stays as well, unless \
+      a slot that administers is removed. Anyone who has opened the vault with such a slot may \
+      know it: then use --new-administration-key. The vault gets a new check, which pinned \
+      identities and other machines need, unless the recovery code opened the vault for this: then \
+      machines that have seen the vault follow by themselves, and identities are pinned again.
 
       Example:
         \(keychainPath) rekey
@@ -56,8 +57,8 @@ struct RekeyCommand: KeychainSubcommand {
 extension Session {
   /// Gives the vault new keys, and reports the result.
   ///
-  /// A slot can be removed in the same step, together with the items that need a passphrase if no
-  /// passphrase is left. If `isAgreed`, nothing is asked.
+  /// A slot can be removed in the same step, and if no passphrase is left, the items that need one,
+  /// too. With `isAgreed`, nothing is asked.
   func rekey(
     removing removed: UInt32? = nil, deletingItems: Bool = false,
     newAdministrationKey: Bool = false, droppingDamaged: Bool = false,
@@ -82,7 +83,7 @@ extension Session {
 
   /// Shows what new keys keep and lose, and asks a person to agree.
   ///
-  /// Nothing is asked if the device key of this machine alone opens the vault, and nothing is lost.
+  /// Nothing is asked if only this machine's device key opens the vault, and nothing is lost.
   func agrees(to plan: RekeyPlan, assumingYes isAgreed: Bool) throws(KeychainError) -> Bool {
     guard plan.concernsOthers else { return true }
     let hasDeviceKey = try vault.status().hasDeviceSecret
@@ -96,14 +97,13 @@ extension Session {
 }
 
 extension RekeyPlan {
-  /// Whether there is something for a person to compare, or something is lost.
+  /// Whether a person must compare something, or something is lost.
   fileprivate var concernsOthers: Bool {
     removed != nil || losesItems || promotesDevice
       || kept.contains { $0.isThisDevice != true }
   }
 }
 
-/// The texts about new keys.
 enum RekeyText {
   static func question(_ plan: RekeyPlan, deviceKeyExists: Bool) -> String {
     guard let removed = plan.removed else { return "give the vault new keys? [y/N] " }
@@ -111,7 +111,7 @@ enum RekeyText {
     return "remove slot \(removed.number), \(label), and give the vault new keys? [y/N] "
   }
 
-  /// Returns what new keys keep and lose, one fact per line.
+  /// Lists what new keys keep and lose, one fact per line.
   static func lines(of plan: RekeyPlan, deviceKeyExists: Bool) -> [String] {
     let opening = plan.kept.map { slot in
       "will open the vault: slot \(slot.number), "
@@ -123,7 +123,7 @@ enum RekeyText {
     return opening + losses(of: plan, deviceKeyExists: deviceKeyExists) + key
   }
 
-  /// Returns what a slot gives, if it does not give everything.
+  /// Returns what a slot opens, unless it opens everything.
   private static func opens(_ slot: VaultSlot) -> String {
     switch slot.grant {
     case .administers: ""
@@ -141,7 +141,8 @@ enum RekeyText {
     if plan.otherDeviceItemCount > 0 {
       let missing = deviceKeyExists ? "" : ", or to this one, whose device.key is missing"
       lines.append(
-        "will be deleted: \(Words.items(plan.otherDeviceItemCount)) bound to other devices\(missing)"
+        "will be deleted: \(Words.items(plan.otherDeviceItemCount)) bound to other "
+          + "devices\(missing)"
       )
     }
     lines += plan.deletedItems.map(SlotText.willDelete).sorted()
@@ -151,7 +152,7 @@ enum RekeyText {
 
   static func lost(_ item: String) -> String { "will be lost, as it does not open: \(item)" }
 
-  /// Returns the results of new keys, one per line.
+  /// Lists the results of new keys, one per line.
   static func lines(of report: RekeyReport) -> [String] {
     let plan = report.plan
     let deleted =
@@ -169,7 +170,7 @@ enum RekeyText {
 
   static func newCheck(_ check: VaultCheck) -> String { "the vault's check is now \(check)" }
 
-  /// Returns what a person should do after the vault got new keys.
+  /// Lists what a person should do after the vault got new keys.
   static func hints(about report: RekeyReport) -> [String] {
     let copies =
       "copies of the vault made before still open as they did, and hold the secrets of their time: "
@@ -181,7 +182,7 @@ enum RekeyText {
         aboutNew: report.check, keeping: plan.kept, isFollowed: plan.isSignedByRecoveryCode)
   }
 
-  /// Returns where a new check is needed; machines that have seen the vault may follow by themselves.
+  /// Explains where a new check is needed; machines that have seen the vault may not need it.
   static func hints(
     aboutNew check: VaultCheck, keeping slots: [VaultSlot], isFollowed: Bool
   ) -> [String] {
@@ -197,12 +198,12 @@ enum RekeyText {
     return hints
   }
 
-  /// Returns what to do where a new administration key cannot be followed.
+  /// Explains what to do where a new administration key is refused.
   static func comparing(_ check: VaultCheck) -> String {
     let path = KeychainCommandContext.current.commandPath
     return
-      "other machines that have seen the vault refuse it until somebody there compares the new check with you: "
-      + "'\(path) identity pin FILE --check \(check)' for a pinned identity, and "
+      "other machines that have seen the vault refuse it until somebody there compares the new "
+      + "check with you: '\(path) identity pin FILE --check \(check)' for a pinned identity, and "
       + "'\(path) accept-restored --check \(check)'"
   }
 

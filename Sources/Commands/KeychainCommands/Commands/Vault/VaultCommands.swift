@@ -11,13 +11,14 @@ struct UnlockCommand: KeychainSubcommand {
     abstract: "Unlock the vault for the commands that follow",
     usage: usage("unlock [<options>]"),
     discussion: """
-      The vault stays unlocked while it is used, until 15 minutes pass without use, and 12 hours at \
-      most; with --timeout, for that time, used or not, which is written with its unit (30s, 30m). The key lies in the kernel's keyring, not in a file. \
-      Most containers deny that: there, give each command what unlocks the vault.
+      The vault stays unlocked while it is used, until 15 minutes pass without use, and 12 hours \
+      at most; with --timeout, for that time, used or not, which is written with its unit (30s, \
+      30m). The key lies in the kernel's keyring, not in a file. Most containers deny that: there, \
+      give each command what unlocks the vault.
 
-      A vault that was never seen here may ask for its check, if its administration key changed since its \
-      passphrase or code was last given: compare the check with the page of the recovery code, or with \
-      what 'status' shows where the vault is used.
+      A vault that was never seen here may ask for its check, if its administration key changed \
+      since its passphrase or code was last given: compare the check with the page of the recovery \
+      code, or with what 'status' shows where the vault is used.
 
       Example:
         \(keychainPath) unlock --timeout 1h
@@ -41,8 +42,8 @@ struct UnlockCommand: KeychainSubcommand {
   }
 
   func perform(in session: Session) throws {
-    if let check { try session.vault.trust(check) }
-    try session.vault.unlock(timeout: timeout)
+    let vault = try session.vault
+    try (check.map(vault.trusting) ?? vault).unlock(timeout: timeout)
   }
 }
 
@@ -89,8 +90,9 @@ struct StatusCommand: KeychainSubcommand {
     abstract: "Show whether the vault exists, and what is readable",
     usage: usage("status [<options>]"),
     discussion: """
-      Nothing is asked and nothing is changed; 'doctor' shows more. A vault that is refused, as it is not \
-      the one that was seen here, shows no check, no witness and no names, and the command fails.
+      Nothing is asked and nothing is changed; 'doctor' shows more. A vault that is refused, as it \
+      is not the one that was seen here, shows no check, no witness and no names, and the command \
+      fails.
 
       Example:
         \(keychainPath) status --json
@@ -121,9 +123,9 @@ struct VerifyCommand: KeychainSubcommand {
     abstract: "Check everything in the vault",
     usage: usage("verify [<options>]"),
     discussion: """
-      Damage is found without unlocking. What is unlocked is also opened, and proved against somebody who \
-      has the device key; the command says as far as which unlock it looked. A damaged credential is shown \
-      with its id, which 'compact --drop' deletes. Nothing is changed.
+      Damage is found without unlocking. What is unlocked is also opened, and proved against \
+      somebody who has the device key; the command reports how much was unlocked. A damaged \
+      credential is shown with its id, which 'compact --drop' deletes. Nothing is changed.
 
       Example:
         \(keychainPath) verify && \(keychainPath) backup /backup/vault
@@ -145,18 +147,18 @@ struct VerifyCommand: KeychainSubcommand {
   }
 }
 
-/// Makes the vault's file anew.
+/// Rewrites the vault's file.
 struct CompactCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "compact",
     abstract: "Remove from the vault's file what was replaced or deleted",
     usage: usage("compact [<options>]"),
     discussion: """
-      What is replaced or deleted stays in the file, sealed, until the file is made anew: at once in vaults \
-      of less than 1 MiB, else when the file has grown, or by this command. Backups and copies that were \
-      made before still have it.
+      What is replaced or deleted stays in the file, sealed, until the file is rewritten: at once \
+      in vaults of less than 1 MiB, else when the file has grown, or by this command. Backups and \
+      copies that were made before still have it.
 
-      With --drop, credentials go that 'verify' names by their id, also those that do not open.
+      --drop also deletes a credential by the id that 'verify' shows, even if it does not open.
 
       Example:
         \(keychainPath) compact
@@ -182,10 +184,10 @@ struct BackupCommand: KeychainSubcommand {
     abstract: "Copy the vault while it is in use",
     usage: usage("backup [<options>] <file>"),
     discussion: """
-      The copy is a vault, encrypted like the original and opened by the same slots; it is read again and \
-      verified. With --replace, the complete new backup replaces an older one of the same vault in \
-      one step; any other file is kept. It is written under the added name .new first, which must be \
-      free. '-' writes to standard output, after the copy was verified.
+      The copy is a vault, encrypted like the original and opened by the same slots; it is read \
+      again and verified. With --replace, the complete new backup replaces an older one of the \
+      same vault in one step; any other file is kept. It is written under the added name .new \
+      first, which must be free. '-' writes to standard output, after the copy was verified.
 
       Examples:
         \(keychainPath) backup /backup/vault
@@ -223,7 +225,7 @@ struct BackupCommand: KeychainSubcommand {
     if report.needsThisDevice { session.interface.hint(VaultText.backupNeedsThisDevice) }
   }
 
-  /// Returns the descriptor that the file names, and checks that it can be written to.
+  /// Returns the descriptor that the file names after checking that it can be written to.
   private func output(_ console: Console) throws -> Int32? {
     if file == "-" {
       guard !console.output.isTerminal else { throw KeychainError.backupToTerminal }
@@ -245,10 +247,10 @@ struct ChangePassphraseCommand: KeychainSubcommand {
     commandName: "change-passphrase",
     abstract: "Replace a passphrase by another",
     discussion: """
-      The present passphrase is asked for first, also while the vault is unlocked. If it is forgotten, \
-      type the recovery code instead, or unlock with something else, such as --key-file. Older copies of \
-      the vault still open with the old passphrase; after 'rekey --new-administration-key', their keys are \
-      worth nothing for this vault.
+      The present passphrase is asked for first, also while the vault is unlocked. If it is \
+      forgotten, type the recovery code instead, or unlock with something else, such as \
+      --key-file. Older copies of the vault still open with the old passphrase; after 'rekey \
+      --new-administration-key', their keys are worth nothing for this vault.
 
       Example:
         \(keychainPath) change-passphrase
@@ -257,7 +259,8 @@ struct ChangePassphraseCommand: KeychainSubcommand {
 
   @Option(
     help: .init(
-      "The slot, as 'slots list' shows it (default: the one that the passphrase opens, or the only one)",
+      "The slot, as 'slots list' shows it (default: the one that the passphrase opens, or the only "
+        + "one)",
       valueName: "number"),
     completion: .passphraseSlots)
   var slot: UInt32?
@@ -285,7 +288,7 @@ struct ChangePassphraseCommand: KeychainSubcommand {
 }
 
 extension Session {
-  /// The vault's status, for what is said after a change: a failure here is none of the change, and is reported.
+  /// The vault's status after a change; a failure is reported, but is not a failure of the change.
   func statusAfterChange() -> VaultStatus? {
     do throws(KeychainError) { return try vault.status() } catch {
       interface.say(VaultText.changedButUnread(error))

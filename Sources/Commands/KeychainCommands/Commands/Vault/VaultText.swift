@@ -4,9 +4,7 @@ internal import KeychainVault
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// The texts about the vault as a whole.
 enum VaultText {
-  /// Returns the state of a vault.
   static func facts(
     of status: VaultStatus, sourceProblem: KeychainError? = nil
   ) -> [(String, String)] {
@@ -22,17 +20,16 @@ enum VaultText {
     ] + identity(of: status) + disagreement(status) + problem(ofSource: sourceProblem)
   }
 
-  /// Returns how a vault is missing.
   static func absence(_ status: VaultStatus) -> String {
     status.wasSeen ? "was here before, and is gone" : "not made yet"
   }
 
-  /// Returns how many items a vault has, as far as that shows while it is locked.
+  /// Returns the number of items, if it is known while the vault is locked.
   static func items(of status: VaultStatus) -> String {
     status.itemCount.map(String.init) ?? "not known while no key of the vault is here"
   }
 
-  /// Returns whether a vault is locked, and for how long it stays unlocked.
+  /// Returns whether a vault is locked, and how long it stays unlocked.
   static func state(of status: VaultStatus) -> String {
     // Without the kernel's list of keys, only the time limit is known, not the idle time.
     let most = KernelKeys.areListed ? "" : "at most "
@@ -45,7 +42,7 @@ enum VaultText {
     }
   }
 
-  /// Returns what distinguishes the vault from others, and its state from other states.
+  /// Returns what identifies the vault and its state.
   static func identity(of status: VaultStatus) -> [(String, String)] {
     [
       ("kind", kind(of: status)),
@@ -72,23 +69,23 @@ enum VaultText {
     switch record {
     case .current: "agrees with the vault"
     case .notCompared: "not compared with the vault, as no key of it is here"
-    case .none: "none: an older copy of the vault would not be noticed at this first sight"
-    case .unreadable: "damaged or unreadable: this counts as the first sight of the vault"
+    case .none: "none: an older copy of the vault would not be noticed on this first use"
+    case .unreadable: "damaged or unreadable: this counts as the first use of the vault"
     case .newerThanFile: "knows a newer state: the vault was rolled back"
     case .forked: "knows another copy that was changed on its own: the vault was forked"
     case .otherVault: "is of another vault"
     }
   }
 
-  /// Returns why the secret that should open the vault without a person cannot be used.
+  /// Returns why the secret that should unlock the vault automatically cannot be used.
   static func problem(ofSource problem: KeychainError?) -> [(String, String)] {
     problem.map { [("problem", $0.message)] } ?? []
   }
 
-  static let otherNames = "the file has hard links, from which the next change parts it"
+  static let otherNames = "the file has hard links; the next change separates it from them"
 
   static let questionToStartAnew =
-    "a vault was seen here before and is gone; start anew without it? [y/N] "
+    "a vault was seen here before and is gone; start over without it? [y/N] "
 
   static func made(_ status: VaultStatus) -> String {
     "created the vault \(status.path), opened by "
@@ -106,16 +103,17 @@ enum VaultText {
   }
 
   static var addMembers: String {
-    "for others, run '\(KeychainCommandContext.current.commandPath) slots add --recipient RECIPIENT --name "
-      + "NAME --may administer', write or read; they make the recipient with 'identity create'"
+    "for others, run '\(KeychainCommandContext.current.commandPath) slots add --recipient "
+      + "RECIPIENT --name NAME --may administer', write or read; they make the recipient with "
+      + "'identity create'"
   }
 
   static func nothingToLock(_ path: String) -> String {
-    "there is no vault at '\(path)', so nothing was to lock"
+    "there is no vault at '\(path)', so there was nothing to lock"
   }
 
   static func lockedAndGone(_ path: String) -> String {
-    "the vault '\(path)' is gone; its keys were forgotten all the same"
+    "the vault '\(path)' is gone; its keys were forgotten anyway"
   }
 
   static var staysUnlocked: String {
@@ -140,7 +138,7 @@ enum VaultText {
       + (report.isIntact ? "intact\n" : "not intact\n")
   }
 
-  /// Returns what a verification found that is no damage.
+  /// Returns a verification's findings that are not damage.
   static func remarks(on report: VerificationReport) -> [String] {
     let path = KeychainCommandContext.current.commandPath
     var remarks = report.shadowed.map {
@@ -154,13 +152,13 @@ enum VaultText {
       let locked =
         report.readable == .nothing ? "items that need an unlock" : "whenUnlocked items"
       remarks.append(
-        "\(locked) were checked against damage, not against a change by somebody who has the device key; "
-          + "for that, run '\(path) unlock', then 'verify' again")
+        "\(locked) were checked against damage, not against a change by somebody who has the "
+          + "device key; for that, run '\(path) unlock', then 'verify' again")
     }
     return remarks
   }
 
-  /// Returns what was copied; without a file, to standard output.
+  /// Reports what was copied; without a file, to standard output.
   static func summary(of report: BackupReport, file: String?) -> String {
     "copied \(Words.items(report.itemCount)) to \(file ?? "standard output"), opened by "
       + report.slots.map { SlotNames.name(of: $0) }.joined(separator: ", ")
@@ -172,8 +170,8 @@ enum VaultText {
   }
 
   static var backupNeedsThisDevice: String {
-    "only this machine's device key opens the copy; to have it open elsewhere, "
-      + "run '\(KeychainCommandContext.current.commandPath) recovery create' for a code on paper, or "
+    "only this machine's device key opens the copy; to have it open elsewhere, run "
+      + "'\(KeychainCommandContext.current.commandPath) recovery create' for a code on paper, or "
       + "'\(KeychainCommandContext.current.commandPath) slots add --passphrase', and copy again"
   }
 }
@@ -190,15 +188,14 @@ extension KeychainError {
     return Self(
       .damaged, "the vault is not intact: \(problems) problem\(problems == 1 ? "" : "s") found",
       recovery:
-        "keep a copy of the file, and restore a backup; '\(path) compact --drop ID' deletes a damaged "
-        + "item, and '\(path) rekey --drop-damaged' all of them")
+        "keep a copy of the file, and restore a backup; '\(path) compact --drop ID' deletes a "
+        + "damaged item, and '\(path) rekey --drop-damaged' all of them")
   }
 }
 
 // MARK: - JSON
 
 extension VaultText {
-  /// The state of a vault.
   static func json(of status: VaultStatus, sourceProblem: KeychainError? = nil) -> JSONValue {
     let items = status.itemsByAccessibility.map { ($0.key.description, $0.value) }
     return .members([
