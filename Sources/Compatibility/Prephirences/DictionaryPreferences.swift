@@ -32,7 +32,7 @@ open class DictionaryPreferences: ForwardingPreferences, ExpressibleByDictionary
   ///
   /// It is `nil` if the file is missing or damaged; ``init(contentsOfFile:)`` reports which.
   public init?(filePath: String) {
-    guard let file = try? PropertyListFile(path: filePath).read() else { return nil }
+    guard let file = try? PropertyListFile(path: filePath).readObjects() else { return nil }
     storage = SharedDictionary(file.values)
   }
 
@@ -52,7 +52,7 @@ open class DictionaryPreferences: ForwardingPreferences, ExpressibleByDictionary
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/notFound``,
   ///   ``PreferencesError/Code/damaged`` or ``PreferencesError/Code/inputOutput``.
   public convenience init(contentsOfFile path: String) throws(PreferencesError) {
-    self.init(dictionary: try PropertyListFile(path: path).read().values)
+    self.init(dictionary: try PropertyListFile(path: path).readObjects().values)
   }
 
   /// Copies all values of other preferences.
