@@ -22,11 +22,10 @@ extension Engine {
   ///
   /// If only a part of them fails, they are undone there; `isOne` is `false` if they are a single
   /// change, which needs no such care. If `isBatch`, the changes of a shared file are sent as one. If
-  /// `isRehearsal`, they are taken back, and ``Rehearsed`` is thrown where they would be committed. If
   /// `repeats`, the closure is called once more if the disk was full, and has room without the log.
   func write<Result>(
-    asOne isOne: Bool = true, isBatch: Bool = false, isRehearsal: Bool = false,
-    repeats: Bool = false, _ body: (WriteTransaction) throws -> Result
+    asOne isOne: Bool = true, isBatch: Bool = false, repeats: Bool = false,
+    _ body: (WriteTransaction) throws -> Result
   ) throws -> Result {
     try ForkMark.preferences.check(PreferencesError.forked)
     if let transaction = ownTransaction {
@@ -34,16 +33,17 @@ extension Engine {
       return isOne ? try transaction.part { try body(transaction) } : try body(transaction)
     }
     do {
-      return try writeOnce(isBatch: isBatch, isRehearsal: isRehearsal, body)
+      return try writeOnce(isBatch: isBatch, body)
     } catch let error as PreferencesError
       where repeats && error.isOfFullDisk && error.code != .outcomeUnknown
     {
-      return try writeOnce(isBatch: isBatch, isRehearsal: isRehearsal, body)
+      return try writeOnce(isBatch: isBatch, body)
     }
   }
 
+  /// If `isRehearsal`, ``Rehearsed`` is thrown where the changes would be committed.
   private func writeOnce<Result>(
-    isBatch: Bool, isRehearsal: Bool, _ body: (WriteTransaction) throws -> Result
+    isBatch: Bool, isRehearsal: Bool = false, _ body: (WriteTransaction) throws -> Result
   ) throws -> Result {
     try locked {
       do {
@@ -98,6 +98,18 @@ extension Engine {
   func rehearse(_ changes: [(key: KeyBytes, value: PreferenceValue.Encoded?)], isBatch: Bool) throws
   {
     try ForkMark.preferences.check(PreferencesError.forked)
+    func store(in transaction: WriteTransaction) throws {
+      for (key, value) in changes { try transaction.store(value, for: key) }
+    }
+    if let transaction = ownTransaction {
+      try transaction.checkFailure()
+      do {
+        try transaction.part {
+          try store(in: transaction)
+          throw Rehearsed()
+        }
+      } catch is Rehearsed { return }
+    }
     let isWithoutDatabase = try locked {
       try look(forWriting: false)
       guard case .propertyList = source else { return false }
@@ -108,9 +120,7 @@ extension Engine {
       return
     }
     do {
-      try write(isBatch: isBatch, isRehearsal: true) { transaction in
-        for (key, value) in changes { try transaction.store(value, for: key) }
-      }
+      try writeOnce(isBatch: isBatch, isRehearsal: true, store)
     } catch is Rehearsed {}
   }
 
