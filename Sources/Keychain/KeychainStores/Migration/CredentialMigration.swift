@@ -19,10 +19,10 @@ internal import PrephirencesSystem
 /// ``isOverwriting`` is set. Items of other programs are copied whenever ``includesOtherPrograms``
 /// is set, because these programs need them in the source anyway.
 ///
-/// While it copies and changes the services over, the migration holds the lock of the choice of store
-/// exclusively: programs that write through an ``AutomaticStore`` wait, and find the target
-/// afterwards. Both stores are unlocked before, and removing waits for nobody. Changes that bypass
-/// the choice meanwhile or later stay in the source and are reported.
+/// While it copies and changes the services over, the migration holds the lock of the choice of
+/// store exclusively: programs that write through an ``AutomaticStore`` wait, and find the target
+/// afterwards. Both stores are unlocked before. Changes that bypass the choice meanwhile or later
+/// stay in the source and are reported.
 ///
 /// ```swift
 /// var migration = CredentialMigration(from: Vault(), to: SecretServiceStore())
