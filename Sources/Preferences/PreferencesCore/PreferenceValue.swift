@@ -9,7 +9,7 @@ public import FoundationEssentials
 /// ```swift
 /// try settings.store(.array([.integer(8080), .string("localhost")]), forKey: "listen")
 /// ```
-public enum PreferenceValue: Sendable {
+@nonexhaustive public enum PreferenceValue: Sendable {
   case bool(Bool)
   case integer(Int64)
   /// A whole number that is greater than every `Int64`; a smaller one is stored as an integer.

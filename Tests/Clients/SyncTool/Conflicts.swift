@@ -21,9 +21,6 @@ enum Conflicts {
   private static func greatest(
     _ first: PreferenceValue?, _ second: PreferenceValue?
   ) -> PreferenceValue? {
-    let texts = [first, second].compactMap { value in
-      if case .string(let text)? = value { text } else { nil }
-    }
-    return texts.max().map(PreferenceValue.string)
+    [first, second].compactMap { $0?.object as? String }.max().map { .string($0) }
   }
 }
