@@ -58,7 +58,7 @@ enum FileFormat {
   func roundedKeys(_ values: [(key: String, value: PreferenceValue)], exact: Bool) -> [String] {
     guard self == .propertyList, !exact else { return [] }
     return values.filter { key, value in
-      (try? PropertyListForm.encode(value.object, forKey: key)).flatMap(ExactDates.list) != nil
+      (try? PropertyListForm.encode(value, forKey: key)).flatMap(ExactDates.list) != nil
     }.map(\.key)
   }
 
@@ -115,16 +115,7 @@ enum PropertyListText {
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged``.
   static func values(of data: Data) throws(PreferencesError) -> [String: PreferenceValue] {
     let root = try PropertyListReader.readDictionary(data) { "this is \($0)" }.root
-    var values: [String: PreferenceValue] = [:]
-    for (key, form) in root where !ExactDates.isBeside(key) {
-      let object = ExactDates.restore(
-        PropertyListForm.decode(form), root[ExactDates.key(beside: key)])
-      guard let value = PreferenceValue(object) else {
-        throw PreferencesError(.damaged, "the property list has an unknown type at '\(key)'")
-      }
-      values[key] = value.withOneNaN
-    }
-    return values
+    return PropertyListForm.decode(root: root).mapValues(\.withOneNaN)
   }
 
   /// Returns the value of a property list of any type.
@@ -132,12 +123,10 @@ enum PropertyListText {
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged``.
   static func value(of data: Data) throws(PreferencesError) -> PreferenceValue {
     do throws(PropertyListDamage) {
-      let root = try PropertyListReader.read(data).root
-      if let value = PreferenceValue(PropertyListForm.decode(root)) { return value.withOneNaN }
+      return PropertyListForm.decode(try PropertyListReader.read(data).root).withOneNaN
     } catch {
       throw PreferencesError(.damaged, "this is not a property list: \(error.reason)")
     }
-    throw PreferencesError(.damaged, "the property list has an unknown type")
   }
 
   /// Returns an XML property list of preferences, with the fractions of dates if `exact`.
@@ -147,15 +136,15 @@ enum PropertyListText {
   static func data(
     of values: [String: PreferenceValue], exact: Bool = false
   ) throws(PreferencesError) -> Data {
-    var root: PreferencesDictionary = [:]
+    var root: [String: PreferenceValue] = [:]
     for (key, value) in values {
-      let form = try PropertyListForm.encode(value.object, forKey: key)
+      let form = try PropertyListForm.encode(value, forKey: key)
       try check(key)
       try checkKeys(of: form, in: key)
       root[key] = XMLPropertyList.form(form)
       if exact { root[ExactDates.key(beside: key)] = ExactDates.list(of: form) }
     }
-    return try PropertyListWriter.data(of: root, format: .xml)
+    return try PropertyListWriter.data(of: .dictionary(root), format: .xml)
   }
 
   /// Returns an XML property list of preferences, with the fractions of dates if `exact`.
@@ -181,17 +170,19 @@ enum PropertyListText {
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable``.
   static func data(of value: PreferenceValue, forKey key: String) throws(PreferencesError) -> Data {
-    let form = try PropertyListForm.encode(value.object, forKey: key)
+    let form = try PropertyListForm.encode(value, forKey: key)
     try checkKeys(of: form, in: key)
     return try PropertyListWriter.data(of: XMLPropertyList.form(form), format: .xml)
   }
 
   /// Fails if a dictionary in a value has a key that XML cannot hold.
-  private static func checkKeys(of form: Any, in key: String) throws(PreferencesError) {
+  private static func checkKeys(
+    of form: PreferenceValue, in key: String
+  ) throws(PreferencesError) {
     switch form {
-    case let array as [Any]:
+    case .array(let array):
       for element in array { try checkKeys(of: element, in: key) }
-    case let dictionary as PreferencesDictionary:
+    case .dictionary(let dictionary):
       for (inner, value) in dictionary {
         try check(inner, in: key)
         try checkKeys(of: value, in: key)

@@ -1,4 +1,5 @@
 package import ArgumentParser
+package import PrephirencesSystem
 
 /// The program in which the commands run.
 package struct CommandHost: Sendable {

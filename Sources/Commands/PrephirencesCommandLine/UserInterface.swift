@@ -1,5 +1,5 @@
 internal import Glibc
-package import PrephirencesSystem
+internal import PrephirencesSystem
 
 // The rules for everything a person reads; the types named …Text create the sentences:
 // - Prompts and what only the person may see go to the terminal (/dev/tty).
@@ -18,7 +18,7 @@ package struct UserInterface: Sendable {
   private let console: Console
   private let hasColour: Bool
 
-  fileprivate init(
+  init(
     hostName: String, isQuiet: Bool, console: Console, environment: EnvironmentVariables
   ) {
     self.hostName = hostName

@@ -1,4 +1,3 @@
-public import KeychainCredentials
 public import KeychainSecrets
 public import KeychainVaultFormat
 

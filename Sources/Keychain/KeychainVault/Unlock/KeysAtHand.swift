@@ -166,21 +166,16 @@ final class HeldKeys: Sendable {
   func forget() { held.withLock { $0 = nil } }
 }
 
-/// Unlocking that operations of a vault postpone, and its keys: the vault may keep none, as its idle time can be zero.
-final class PostponedUnlocking: Sendable {
-  let question: PostponedQuestion
-  private let held = HeldKeys(idleTime: UnlockCache.maximumTime)
+/// A handle whose calls neither ask nor hash, and the keys that it was given: the vault may keep none, as its idle time can be zero.
+final class QuietHandle: Sendable {
+  let held = HeldKeys(idleTime: UnlockCache.maximumTime)
 
-  init(_ question: PostponedQuestion) { self.question = question }
+  /// What calls fail with if they need something; `nil` to return the need.
+  let refusal: KeychainError?
 
-  /// Returns the keys of the last answer, if they are enough.
-  func keys(_ requirement: Accessibility.UnlockRequirement, _ head: VaultHead) -> TierKeys? {
-    held.keys(for: head).flatMap { $0.satisfies(requirement) ? $0 : nil }
-  }
+  init(refusal: KeychainError? = nil) { self.refusal = refusal }
 
-  func postpone(
-    _ unlock: @escaping @Sendable () throws(KeychainError) -> TierKeys
-  ) -> KeychainError {
-    question.postpone { [held] () throws(KeychainError) in held.hold(try unlock()) }
-  }
+  func error(
+    _ message: String, _ meet: @escaping @Sendable () throws(KeychainError) -> Void
+  ) -> KeychainError { refusal ?? KeychainError(.busy, message, need: Need(meet)) }
 }

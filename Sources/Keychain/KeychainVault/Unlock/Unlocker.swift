@@ -15,7 +15,7 @@ final class Unlocker: Sendable {
   let knownOwnSlot = PosixMutex<OwnSlot?>(nil)
 
   /// Held while a person is asked.
-  private let asking = PosixMutex()
+  let asking = PosixMutex()
 
   init(_ configuration: VaultConfiguration, _ state: StateFolder, _ file: VaultFile) {
     self.configuration = configuration
@@ -29,28 +29,11 @@ final class Unlocker: Sendable {
   func keys(
     _ requirement: Accessibility.UnlockRequirement, _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys {
-    if let keys = try keysAtHand(requirement, vault.head) { return keys }
-    if let source = configuration.unlock {
-      let presented = try present(source, deadline)
-      let lock = try passwordHashLock(presented.kind, deadline)
-      defer { extendLifetime(lock) }
-      // The previous holder of the lock may have unlocked the vault.
-      if let keys = try keysAtHand(requirement, vault.head) { return keys }
-      let keys = try openHoldingLock(presented, vault, deadline).keys
-      held.hold(keys)
-      return keys
+    var driver = UnlockDriver(self, .keys(requirement), vault, deadline)
+    guard try driver.run(), let keys = driver.keys else {
+      throw lockedError(vault, needsSecret: false)
     }
-    if let keys = try ambientKeys(requirement, vault, deadline) { return keys }
-    // One question for all tasks, because each would need the same answer.
-    return try deadline.excluding { () throws(KeychainError) in
-      try asking.withLock { () throws(KeychainError) in
-        // The previous question may have unlocked the vault, also that of another process.
-        while true {
-          if let keys = try keysAtHand(requirement, vault.head) { return keys }
-          if let opened = try openedByAnswer(vault) { return keep(opened.keys, vault.head) }
-        }
-      }
-    }
+    return keys
   }
 
   /// Returns the keys that are available without any work, if they are enough.
@@ -96,28 +79,6 @@ final class Unlocker: Sendable {
     cache.touch(head)
   }
 
-  private func ambientKeys(
-    _ requirement: Accessibility.UnlockRequirement, _ vault: VaultFile.Opened, _ deadline: Deadline
-  ) throws(KeychainError) -> TierKeys? {
-    guard let presented = try configuration.presentFirst() else { return nil }
-    let lock = try passwordHashLock(presented.kind, deadline)
-    defer { extendLifetime(lock) }
-    // The previous holder of the lock may have unlocked the vault.
-    if let keys = try keysAtHand(requirement, vault.head) { return keys }
-    return keep(try openHoldingLock(presented, vault, deadline).keys, vault.head)
-  }
-
-  /// Keeps keys for later calls: in the kernel if possible, otherwise in this handle.
-  private func keep(_ keys: TierKeys, _ head: VaultHead) -> TierKeys {
-    do throws(KeychainError) {
-      try cache.put(keys, of: head.id, at: file.records().names, fixedTime: nil)
-    } catch {
-      // In a container this happens to each command; `unlock` and `doctor` report it.
-      held.hold(keys)
-    }
-    return keys
-  }
-
   /// Forgets the keys of vaults, and returns whether none is left.
   @discardableResult
   func lock(_ vaults: Set<VaultID>, all: Bool) -> Bool {
@@ -159,18 +120,11 @@ final class Unlocker: Sendable {
   func member(
     _ vault: VaultFile.Opened, _ deadline: Deadline, needsSecret: Bool = true
   ) throws(KeychainError) -> OpenedSlot {
-    if let source = configuration.unlock {
-      return try open(try present(source, deadline), vault, deadline)
+    var driver = UnlockDriver(self, .slot, vault, deadline)
+    guard try driver.run(), let slot = driver.slot else {
+      throw lockedError(vault, needsSecret: needsSecret)
     }
-    if let opened = try openOwnSlot(of: vault.head), opened.root != nil { return opened }
-    if let presented = try configuration.presentFirst() {
-      return try open(presented, vault, deadline)
-    }
-    return try deadline.excluding { () throws(KeychainError) in
-      while true {
-        if let opened = try openedByAnswer(vault, needsSecret: needsSecret) { return opened }
-      }
-    }
+    return slot
   }
 }
 
@@ -196,11 +150,10 @@ extension Unlocker {
     return try openHoldingLock(presented, vault, deadline)
   }
 
-  /// Reads a source, which may ask a person.
-  func present(
-    _ source: UnlockSource, _ deadline: Deadline
-  ) throws(KeychainError) -> PresentedSecret {
-    try deadline.excluding { () throws(KeychainError) in try configuration.present(source) }
+  /// Reads the first source; an explicit one may ask a person. `nil` if there is none.
+  func present(_ deadline: Deadline) throws(KeychainError) -> PresentedSecret? {
+    guard configuration.unlock != nil else { return try configuration.presentFirst() }
+    return try deadline.excluding { () throws(KeychainError) in try configuration.presentFirst() }
   }
 
   /// Takes the lock that allows each user one password hash at a time, to limit memory; `nil` if it can't be had.
@@ -341,48 +294,11 @@ extension Unlocker {
 
   // MARK: - Asking
 
-  /// Opens the vault with what a person types; keys that are kept do not do where a secret is needed.
-  ///
-  /// Returns `nil` if a question of another process has ended instead.
-  private func openedByAnswer(
-    _ vault: VaultFile.Opened, needsSecret: Bool = false
-  ) throws(KeychainError) -> OpenedSlot? {
-    guard let ask = configuration.ask, let kind = kindToAskFor(vault.head)
-    else { throw lockedError(vault, needsSecret: needsSecret) }
-    let takesCode = !vault.head.slots(of: .recoveryCode).isEmpty
-    for attempt in 0..<3 {
-      let request = PassphraseRequest(
-        vaultPath: vault.path, kind: kind, takesRecoveryCode: takesCode, failedAttempts: attempt)
-      let given: SecretBytes?
-      do throws(KeychainError) { given = try ask(request) } catch {
-        guard error == .otherQuestionEnded else { throw error }
-        return nil
-      }
-      guard let answer = given else {
-        throw KeychainError(.cancelled, "unlocking was cancelled")
-      }
-      // The time a person takes does not count against the deadline.
-      let deadline = configuration.deadlineOfCall()
-      let source = "the prompt"
-      do throws(KeychainError) {
-        if kind == .recoveryCode {
-          return try open(try .recoveryCode(answer, source), vault, deadline)
-        }
-        // The checksum of an answer shows that it is the recovery code.
-        if takesCode, let code = try? PresentedSecret.recoveryCode(answer, source) {
-          do throws(KeychainError) {
-            return try open(code, vault, deadline)
-          } catch { guard error.code == .incorrectSecret else { throw error } }
-        }
-        return try open(
-          PresentedSecret(kind: kind, secret: answer, source: source), vault, deadline)
-      } catch {
-        guard error.code == .incorrectSecret, attempt < 2 else {
-          throw takesCode && kind != .recoveryCode ? error.namingCodeAtPrompt : error
-        }
-      }
-    }
-    throw lockedError(vault, needsSecret: needsSecret)
+  /// Returns what a person can be asked for; `nil` if nobody may be asked, or nothing that can be typed opens the vault.
+  func question(_ head: VaultHead) -> Unlocking.Question? {
+    guard configuration.ask != nil, let kind = kindToAskFor(head) else { return nil }
+    return Unlocking.Question(
+      kind: kind, takesRecoveryCode: !head.slots(of: .recoveryCode).isEmpty)
   }
 
   /// Returns what to ask a person for; a recovery code only if nothing else is left.
@@ -398,7 +314,7 @@ extension Unlocker {
   }
 
   /// Returns an error that says what would unlock the vault.
-  private func lockedError(_ vault: VaultFile.Opened, needsSecret: Bool) -> KeychainError {
+  func lockedError(_ vault: VaultFile.Opened, needsSecret: Bool) -> KeychainError {
     let (head, path) = (vault.head, vault.path)
     let kinds = Self.kindsThatOpen(head)
     guard !kinds.isEmpty else {
@@ -458,15 +374,6 @@ extension Unlocker {
     ]
     let kinds = kindsThatOpen(head).subtracting([failed].compactMap(\.self))
     return ways.filter { kinds.contains($0.0) }.map(\.1).joined(separator: "; ")
-  }
-}
-
-extension KeychainError {
-  /// The error after a person's last wrong answer, if a recovery code can be typed as well.
-  fileprivate var namingCodeAtPrompt: Self {
-    guard code == .incorrectSecret else { return self }
-    let way: Recovery = ", or type the recovery code where the passphrase is asked for"
-    return Self(code, message, recovery: (recovery ?? .tryAgain) + way, underlying: underlying)
   }
 }
 

@@ -186,11 +186,7 @@ extension Engine {
     let stamps = [FileStamp(file.propertyListPath)]
     if case .propertyList(let loaded) = source, loaded.stamps == stamps { return }
     var loaded = LoadedValues(values: [:], stamps: stamps)
-    for (key, value) in try propertyListValues() {
-      do throws(PreferencesError) {
-        loaded.values[key] = try PreferenceValue.stored(value, forKey: key.text)
-      } catch { loaded.unreadable[key] = error }
-    }
+    loaded.values = try propertyListValues()
     let before = source
     source = .propertyList(loaded)
     cache.end()
@@ -198,12 +194,12 @@ extension Engine {
   }
 
   /// Returns the values of the property list; empty if there is none.
-  private func propertyListValues() throws -> [KeyBytes: Any] {
+  private func propertyListValues() throws -> [KeyBytes: PreferenceValue] {
     guard let stat = try translated(PrivateFile.look(file.propertyListPath)) else { return [:] }
     // Others may read it, but not have written it.
     try translated(PrivateFile.check(stat, file.propertyListPath, forbidden: 0o022))
     let values = try PropertyListFile(path: file.propertyListPath).read().values
-    return [KeyBytes: Any](values.map { (KeyBytes($0), $1) }) { _, last in last }
+    return [KeyBytes: PreferenceValue](values.map { (KeyBytes($0), $1) }) { _, last in last }
   }
 
   /// Imports the values of the property list that have no value yet.
@@ -228,11 +224,7 @@ extension Engine {
   /// Returns the values of the property list, all of which can be stored.
   private func valuesToImport() throws -> [KeyBytes: PreferenceValue] {
     do {
-      var values: [KeyBytes: PreferenceValue] = [:]
-      for (key, value) in try propertyListValues() {
-        values[key] = try PreferenceValue.stored(value, forKey: key.text)
-      }
-      return values
+      return try propertyListValues()
     } catch {
       let error = PreferencesError.any(error)
       throw PreferencesError(

@@ -1,3 +1,4 @@
+internal import CPrephirencesSystem
 internal import Glibc
 package import SystemPackage
 

@@ -1,0 +1,42 @@
+/// What came of an attempt that waits neither for a person nor for a long computation.
+package enum Attempt<Result> {
+  case done(Result)
+
+  /// The attempt must be repeated once this is met.
+  case needs(Need)
+
+  /// Calls `body`, which uses quiet stores: what one of them needs is returned, other failures are
+  /// thrown.
+  package init(_ body: () throws(KeychainError) -> Result) throws(KeychainError) {
+    do throws(KeychainError) {
+      self = .done(try body())
+    } catch {
+      guard let need = error.need else { throw error }
+      self = .needs(need)
+    }
+  }
+
+  /// Repeats an attempt, which takes its own locks, and meets what it needs when it has released
+  /// them.
+  package static func repeating(
+    _ attempt: () throws(KeychainError) -> Attempt
+  ) throws(KeychainError) -> Result {
+    for _ in 0..<8 {
+      switch try attempt() {
+      case .done(let result): return result
+      case .needs(let need): try need.meet()
+      }
+    }
+    throw KeychainError(
+      .busy, "the store is locked again each time it was unlocked", recovery: .tryAgain)
+  }
+}
+
+/// What must be done outside all locks before an attempt is repeated, such as asking for a
+/// passphrase and hashing it.
+package struct Need: Sendable {
+  /// May ask a person, and take long.
+  package let meet: @Sendable () throws(KeychainError) -> Void
+
+  package init(_ meet: @escaping @Sendable () throws(KeychainError) -> Void) { self.meet = meet }
+}
