@@ -18,8 +18,9 @@ package import PrephirencesSystem
 /// `UserDefaults` has saved for the suite.
 ///
 /// Values can be text, truth values, numbers, dates, data, URLs, UUIDs, `Decimal`, and arrays and
-/// dictionaries of these. Keys are compared by their bytes. Numbers are read as `NSNumber`, which
-/// casts to each type that holds them.
+/// dictionaries of these. Keys are compared by their bytes. In a program that links
+/// `Prephirences`, numbers are read as `NSNumber`, which casts to each type that holds them;
+/// elsewhere they are numbers of Swift.
 ///
 /// The methods that throw report each failure as ``PreferencesError``. After others, ask for
 /// ``lastError``, or call ``observeFailures(_:)``. It is safe to use from several threads.
