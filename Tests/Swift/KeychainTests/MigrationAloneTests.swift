@@ -26,63 +26,69 @@ struct MigrationAloneTests {
     }
   }
 
-  /// Lets another program change the source once, as soon as the exclusive lock is held.
-  private func whenAlone(_ change: @escaping @Sendable (InMemoryCredentialStore) throws -> Void) {
-    let (isFree, content, done) = (isFree, scene.source.content, Record<Bool>())
-    scene.source.script { (_, call) throws(KeychainError) in
-      guard call == .search, done.values.isEmpty, !isFree() else { return }
-      done.add((try? change(content)) != nil)
-    }
-  }
-
-  @Test func progressIsNotReportedWhileOthersWait() throws {
-    whenAlone { try $0.add("c", "c") }
-    let (isFree, shown, wasFree) = (isFree, Record<VaultProgress>(), Record<Bool>())
-    try scene.migration().run {
-      shown.add($0)
+  /// Moves everything into a store that was locked while the first item was copied; another program
+  /// changes the source meanwhile.
+  private func moveAsking(
+    _ change: @escaping @Sendable (InMemoryCredentialStore) throws -> Void
+  ) throws -> (report: MigrationReport, wasFree: [Bool]) {
+    let (isFree, content, wasFree) = (isFree, scene.source.content, Record<Bool>())
+    let target = AskingStore(scene.target, .test("b")) {
       wasFree.add(isFree())
+      #expect(throws: Never.self) { try change(content) }
     }
-    #expect(try scene.target.texts() == ["a": "a", "b": "b", "c": "c"])
-    #expect(wasFree.values == [true, true, true])
-    #expect(shown.values.map(\.completed) == [1, 2, 3] && shown.values.last?.total == 3)
+    let report = try scene.migration(from: scene.source, to: target).run()
+    return (report, wasFree.values)
   }
 
-  @Test func removalThatAsksIsPostponed() throws {
-    whenAlone { _ = try $0.remove(.test("a")) }
-    let (isFree, wasFree) = (isFree, Record<Bool>())
-    let target = AskingStore(scene.target) { wasFree.add(isFree()) }
-    let report = try scene.migration(from: scene.source, to: target).run()
-    #expect(wasFree.values == [true])
-    #expect(report.isComplete && report.copiedCount == 1)
-    #expect(try scene.target.texts() == ["b": "b"])
+  @Test func aQuestionIsAskedWithoutTheLockAndItBeginsAgain() throws {
+    let (report, wasFree) = try moveAsking {
+      try $0.add("a", "new")
+      try $0.add("c", "c")
+    }
+    #expect(wasFree == [true])
+    #expect(report.isComplete && report.copiedCount == 3 && report.unchangedCount == 0)
+    #expect(try scene.target.texts() == ["a": "new", "b": "b", "c": "c"])
+  }
+
+  @Test func whatWasRemovedDuringAQuestionDoesNotComeBack() throws {
+    let (report, _) = try moveAsking { _ = try $0.remove(.test("a")) }
+    #expect(report.obstacles.map(\.identity) == [.test("a")])
+    #expect(report.incompleteServices == [.test("")] && report.completeServices.isEmpty)
   }
 }
 
-/// A store that asks before it removes an item.
+/// A store that must be unlocked before it takes a credential.
 private final class AskingStore: ForwardingStore, BuiltInStore {
   let content: ScriptedStore
+  private let identity: CredentialIdentity
   private let question: PostponedQuestion?
   private let ask: @Sendable () -> Void
+  private let isUnlocked: Record<Bool>
 
   init(
-    _ store: ScriptedStore, _ question: PostponedQuestion? = nil,
-    ask: @escaping @Sendable () -> Void
+    _ store: ScriptedStore, _ identity: CredentialIdentity, _ question: PostponedQuestion? = nil,
+    _ isUnlocked: Record<Bool> = Record(), ask: @escaping @Sendable () -> Void
   ) {
     content = store
+    self.identity = identity
     self.question = question
+    self.isUnlocked = isUnlocked
     self.ask = ask
   }
 
   func postponing(_ question: PostponedQuestion) -> any BuiltInStore {
-    AskingStore(content, question, ask: ask)
+    AskingStore(content, identity, question, isUnlocked, ask: ask)
   }
 
-  func remove(
-    _ identity: CredentialIdentity, expectedVersion: UInt64?
-  ) throws(KeychainError) -> Bool {
-    guard try content.credential(for: identity) != nil else { return false }
-    guard !(question?.forbidsDialogs ?? false) else { throw KeychainError(.refused, "it asks") }
-    ask()
-    return try content.remove(identity, expectedVersion: expectedVersion)
+  func set(
+    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
+  ) throws(KeychainError) -> Credential {
+    if let question, credential.identity == identity, isUnlocked.values.isEmpty {
+      throw question.postpone { [self] () throws(KeychainError) in
+        isUnlocked.add(true)
+        ask()
+      }
+    }
+    return try content.set(credential, secret: secret, mode: mode, keepsDates: keepsDates)
   }
 }
