@@ -26,22 +26,27 @@ struct MigrationAloneTests {
     }
   }
 
-  /// Moves everything into a store that was locked while the first item was copied; another program
-  /// changes the source meanwhile.
-  private func moveAsking(
-    _ change: @escaping @Sendable (InMemoryCredentialStore) throws -> Void
+  /// Moves everything between stores of which one asks about items; another program changes the
+  /// source at the first question.
+  private func move(
+    _ asking: AskingStore.Kind,
+    _ change: @escaping @Sendable (InMemoryCredentialStore) throws -> Void = { _ in }
   ) throws -> (report: MigrationReport, wasFree: [Bool]) {
     let (isFree, content, wasFree) = (isFree, scene.source.content, Record<Bool>())
-    let target = AskingStore(scene.target, .test("b")) {
+    let ask: @Sendable () -> Void = {
       wasFree.add(isFree())
+      guard wasFree.values.count == 1 else { return }
       #expect(throws: Never.self) { try change(content) }
     }
-    let report = try scene.migration(from: scene.source, to: target).run()
-    return (report, wasFree.values)
+    let (source, target): (any CredentialStore, any CredentialStore) =
+      asking == .reading
+      ? (AskingStore(scene.source, asking, ask: ask), scene.target)
+      : (scene.source, AskingStore(scene.target, asking, ask: ask))
+    return (try scene.migration(from: source, to: target).run(), wasFree.values)
   }
 
   @Test func aQuestionIsAskedWithoutTheLockAndItBeginsAgain() throws {
-    let (report, wasFree) = try moveAsking {
+    let (report, wasFree) = try move(.writing(.test("b"))) {
       try $0.add("a", "new")
       try $0.add("c", "c")
     }
@@ -51,44 +56,67 @@ struct MigrationAloneTests {
   }
 
   @Test func whatWasRemovedDuringAQuestionDoesNotComeBack() throws {
-    let (report, _) = try moveAsking { _ = try $0.remove(.test("a")) }
+    let (report, _) = try move(.writing(.test("b"))) { _ = try $0.remove(.test("a")) }
     #expect(report.obstacles.map(\.identity) == [.test("a")])
     #expect(report.incompleteServices == [.test("")] && report.completeServices.isEmpty)
   }
+
+  /// As KeePassXC does unless it is told otherwise.
+  @Test func aStoreMayAskAboutEveryItem() throws {
+    for number in 1...20 { try scene.source.add("\(number)", "secret") }
+    let (report, wasFree) = try move(.reading)
+    #expect(wasFree == Array(repeating: true, count: 22))
+    #expect(report.isComplete && report.copiedCount == 22)
+  }
 }
 
-/// A store that must be unlocked before it takes a credential.
+/// A store that asks once before it shows an item, or takes one.
 private final class AskingStore: ForwardingStore, BuiltInStore {
+  enum Kind: Equatable {
+    case reading
+    case writing(CredentialIdentity)
+  }
+
   let content: ScriptedStore
-  private let identity: CredentialIdentity
-  private let question: PostponedQuestion?
+  private let kind: Kind
   private let ask: @Sendable () -> Void
-  private let isUnlocked: Record<Bool>
+  private let asked: Record<CredentialIdentity>
+  private let question: PostponedQuestion?
 
   init(
-    _ store: ScriptedStore, _ identity: CredentialIdentity, _ question: PostponedQuestion? = nil,
-    _ isUnlocked: Record<Bool> = Record(), ask: @escaping @Sendable () -> Void
+    _ store: ScriptedStore, _ kind: Kind, asked: Record<CredentialIdentity> = Record(),
+    _ question: PostponedQuestion? = nil, ask: @escaping @Sendable () -> Void
   ) {
     content = store
-    self.identity = identity
+    self.kind = kind
+    self.asked = asked
     self.question = question
-    self.isUnlocked = isUnlocked
     self.ask = ask
   }
 
   func postponing(_ question: PostponedQuestion) -> any BuiltInStore {
-    AskingStore(content, identity, question, isUnlocked, ask: ask)
+    AskingStore(content, kind, asked: asked, question, ask: ask)
+  }
+
+  private func ask(about identity: CredentialIdentity) throws(KeychainError) {
+    guard !asked.values.contains(identity) else { return }
+    let answer: @Sendable () throws(KeychainError) -> Void = { [asked, ask] in
+      asked.add(identity)
+      ask()
+    }
+    if let question { throw question.postpone(answer) }
+    try answer()
+  }
+
+  func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
+    if kind == .reading { try ask(about: identity) }
+    return try content.secret(for: identity)
   }
 
   func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> Credential {
-    if let question, credential.identity == identity, isUnlocked.values.isEmpty {
-      throw question.postpone { [self] () throws(KeychainError) in
-        isUnlocked.add(true)
-        ask()
-      }
-    }
+    if kind == .writing(credential.identity) { try ask(about: credential.identity) }
     return try content.set(credential, secret: secret, mode: mode, keepsDates: keepsDates)
   }
 }

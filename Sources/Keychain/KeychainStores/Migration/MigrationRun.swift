@@ -45,12 +45,14 @@ struct MigrationRun {
 
   /// Copies, changes services over, and removes.
   mutating func move() throws(KeychainError) -> MigrationReport {
+    try open()
     let question = PostponedQuestion(forbidsDialogs: true)
     source = migration.source.postponing(question)
     target = migration.target.postponing(question)
-    // The stores keep the keys, so that nothing is asked or hashed while others wait.
-    try question.answering { () throws(KeychainError) in try open() }
+    var isRepeated = false
     try question.answering { () throws(KeychainError) in
+      if isRepeated { try askAboutItems() }
+      isRepeated = true
       let lock = try ChoiceLock(migration.state).exclusive(within: migration.deadline)
       try changeOver()
       extendLifetime(lock)
@@ -68,6 +70,16 @@ struct MigrationRun {
     try checkTexts(leaving)
     let requirement = leaving.map(\.accessibility.unlockRequirement).max()
     try target.makeReadable(migration.selection, requirement ?? .nothing)
+  }
+
+  /// Lets the stores ask about each item, as some providers do, so that they need not ask later.
+  private mutating func askAboutItems() throws(KeychainError) {
+    for identity in try listing().filter(canLeave).map(\.identity) {
+      do throws(KeychainError) {
+        _ = try migration.source.secret(for: identity)
+        _ = try migration.target.secret(for: identity)
+      } catch { guard error.concernsOneCredential || error.code == .noStore else { throw error } }
+    }
   }
 
   private func checkTexts(_ leaving: [Credential]) throws(KeychainError) {
