@@ -20,9 +20,9 @@ internal import KeychainSecrets
 ///
 /// All answers of the provider are checked: a reply whose type differs from the Secret Service's
 /// specification is an error (``KeychainError/Code/inputOutput``), as is a list of more than
-/// ``maximumItemCount`` items (``KeychainError/Code/refused``) or a reply that is too large
-/// (``KeychainError/Code/tooLarge``), and no secret is sent under a key that others can compute
-/// (``KeychainError/Code/refused``).
+/// ``maximumItemCount`` items (``KeychainError/Code/refused``), and no secret is sent under a key
+/// that others can compute (``KeychainError/Code/refused``). The memory that replies take is not
+/// limited.
 ///
 /// A provider changes the secret and the attributes of an item one after the other, and has no
 /// conditional writes. All stores of the user therefore share a writer lock; a program that does

@@ -1,9 +1,9 @@
-"""A bus of one's own, with the fake provider on it, that sends more than anybody can keep.
+"""A bus of one's own, with the fake provider on it, that misbehaves.
 
 Its arguments are the path of its socket, and a misbehaviour: a method and what it answers with. A flood begins
 with the answer to that method. `handshake` misbehaves before there are messages.
 
-An answer may end with ` of SIZE`, in bytes. The system's Python runs it, as the fake provider.
+An answer ends with ` of SIZE`, in bytes. The system's Python runs it, as the fake provider.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from fake_provider import NAME, Provider
 from misbehaviour import COLLECTION, SESSION
 
 CALL, REPLY, ERROR, SIGNAL = 1, 2, 3, 4
-HUGE = 32_000_000
 OWNER = ":1.0"
 
 
@@ -52,28 +51,26 @@ def message(kind: int, signature: str, body: bytes, answered: int = 0, count: in
 
 
 # The smallest elements of arrays: a path, a signature, a pair of texts.
-PATH = struct.pack("<I", 1) + b"/\0" + bytes(2)
+PATH = struct.pack("<I", 1) + b"/\0"
 SIGNATURE = b"\0\0"
-PAIR = bytes(16)
+PAIR = bytes(13)
 
 
-def array(element: bytes, size: int, padding: int = 0) -> bytes:
-  text = element * (size // len(element))
+def array(element: bytes, size: int, padding: int = 0, alignment: int = 1) -> bytes:
+  text = padded(element, alignment) * (size // len(padded(element, alignment)) - 1) + element
   return struct.pack("<I", len(text)) + bytes(padding) + text
 
 
 ANSWERS = {
-  "paths": ("ao", lambda size: array(PATH, size)),
+  "paths": ("ao", lambda size: array(PATH, size, 0, 4)),
   "signatures": ("ag", lambda size: array(SIGNATURE, size)),
   "signatures in a variant": ("v", lambda size: b"\2ag\0" + array(SIGNATURE, size)),
-  "paths in a variant": ("v", lambda size: b"\2ao\0" + array(PATH, size)),
-  "pairs in a variant": ("v", lambda size: b"\5a{ss}\0" + bytes(1) + array(PAIR, size, 4)),
+  "paths in a variant": ("v", lambda size: b"\2ao\0" + array(PATH, size, 0, 4)),
+  "pairs in a variant": ("v", lambda size: b"\5a{ss}\0" + bytes(1) + array(PAIR, size, 4, 8)),
   "a secret": ("(oayays)", lambda size: padded(
     struct.pack("<I", len(SESSION)) + SESSION.encode() + b"\0", 4) + bytes(4)
     + array(b"\0", size) + bytes(-size % 4) + bytes(5)),
 }
-
-LARGE_ITEM = ANSWERS["pairs in a variant"][1](790_000)
 
 FLOODS = {
   "signals": (SIGNAL, "o", struct.pack("<I", 1) + b"/\0", 0),
@@ -102,9 +99,6 @@ class Client:
         call = self.receive()
         method = call.header.fields[HeaderFields.member]
         named = f"Get {call.body[1]}" if method == "Get" else method
-        if self.how == "many large items" and named in ("Get Items", "Get Attributes"):
-          self.send_large_item(call, named)
-          continue
         answer = self.of_bus(call) or provider.reply(call)
         if named == self.what:
           self.misbehave(call, answer)
@@ -153,26 +147,18 @@ class Client:
     method = call.header.fields[HeaderFields.member]
     return new_method_return(call, *answers[method]) if method in answers else None
 
-  def send_large_item(self, call, named: str) -> None:
-    if named == "Get Items":
-      paths = [f"{COLLECTION}/{number}" for number in range(1000)]
-      self.send(new_method_return(call, "v", (("ao", paths),)))
-    else:
-      self.link.sendall(message(REPLY, "v", LARGE_ITEM, call.header.serial))
-
   def misbehave(self, call, answer) -> None:
     name, _, size = self.how.partition(" of ")
     if name in ANSWERS:
       signature, body = ANSWERS[name]
-      text = body(int(size) if size else HUGE)
-      self.link.sendall(message(REPLY, signature, text, call.header.serial))
+      self.link.sendall(message(REPLY, signature, body(int(size)), call.header.serial))
     elif name.startswith("error "):
       self.send(new_error(call, name.removeprefix("error ")))
     elif self.how == "an end":
       self.link.shutdown(socket.SHUT_RDWR)
       raise EOFError
     elif self.how == "a promise":
-      self.link.sendall(message(REPLY, "ao", bytes(4), call.header.serial, count=HUGE))
+      self.link.sendall(message(REPLY, "ao", bytes(4), call.header.serial, count=2**20))
     elif self.how == "an invalid length":
       self.link.sendall(message(REPLY, "ao", bytes(4), call.header.serial, count=2**32 - 1))
     else:

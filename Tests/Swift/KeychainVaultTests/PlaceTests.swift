@@ -113,10 +113,6 @@ struct PlaceTests {
     try Data(count: 31).write(to: folder.appending(path: "device.key"))
     #expect(code { _ = try DeviceSecretFile(stateFolder: path).readOrCreate() } == .damaged)
   }
-
-  @Test func availableMemoryIsKnown() throws {
-    #expect(try #require(AvailableMemory.bytes()) > 1 << 20)
-  }
 }
 
 extension DeviceSecret {

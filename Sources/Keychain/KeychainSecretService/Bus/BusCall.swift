@@ -40,18 +40,14 @@ extension BusConnection {
   /// Sends calls together, and returns an answer or an error for each, in the same order.
   func results(of calls: [BusCall], _ deadline: Deadline) -> [BusAnswer] {
     guard !deadline.hasPassed else { return calls.map { _ in .failure(.timedOut) } }
-    guard !isClosed else { return calls.map { _ in .failure(failure(.closed)) } }
+    guard !isClosed else { return calls.map { _ in .failure(.closed) } }
     guard let context = MainContext(library) else { return calls.map { _ in .failure(.failed) } }
     defer { context.end() }
-    renewAllowance()
     let pending = calls.map { send($0, deadline) }
     for call in pending {
       while call.result == nil { context.waitForEvent() }
     }
-    return pending.map { call in
-      guard let result = call.result else { return .failure(.failed) }
-      return result.error.map { .failure(failure($0)) } ?? result
-    }
+    return pending.map { $0.result ?? .failure(.failed) }
   }
 
   func result(of call: BusCall, _ deadline: Deadline) throws(BusError) -> BusValue {
@@ -115,22 +111,12 @@ enum BusError: Error, Hashable {
   /// The answer has a list that is too long.
   case tooManyElements
 
-  /// The answer has more bytes than are read.
-  case tooLarge
-
-  /// The bus sent more signals than are kept.
-  case flooded
-
   /// The bus or GLib failed.
   case failed
 
   static let isLocked = remote("org.freedesktop.Secret.Error.IsLocked")
   static let noOwner = remote("org.freedesktop.DBus.Error.NameHasNoOwner")
-  static let limitExceededName = "org.freedesktop.DBus.Error.LimitsExceeded"
-  static let limitExceeded = remote(limitExceededName)
-
-  /// The relay's answer in place of one that is too large.
-  static let tooLargeName = "org.prephirences.Error.TooLarge"
+  static let limitExceeded = remote("org.freedesktop.DBus.Error.LimitsExceeded")
   static let noSession = remote("org.freedesktop.Secret.Error.NoSession")
 
   /// Whether the object of the call does not exist.
@@ -181,8 +167,7 @@ enum BusError: Error, Hashable {
     defer { unsafe functions.g_error_free(error) }
     if let name = unsafe functions.g_dbus_error_get_remote_error(error) {
       defer { unsafe functions.g_free(name) }
-      let name = unsafe String(cString: name)
-      self = name == Self.tooLargeName ? .tooLarge : .remote(name)
+      self = unsafe .remote(String(cString: name))
       return
     }
     let domain = unsafe clibsecret_error_domain(error)

@@ -10,27 +10,18 @@ final class BusConnection: @unchecked Sendable {
   // @unchecked Sendable because all threads may use GLib's connection, and nothing here changes.
   let library: Libsecret
   let pointer: OpaquePointer
-  let peer: ProcessIdentity
-  private let relay: BusRelay
+  private let socket: BusSocket
   private let process = getpid()
 
   /// Connects and authenticates.
   init(_ address: BusAddress, _ deadline: Deadline) throws(KeychainError) {
     // Before loading the library, because that takes longer than finding no bus, and fails without
     // descriptors.
-    let socket = try BusSocket(address, deadline)
-    peer = socket.peer
-    let library = try Libsecret.shared()
-    self.library = library
-    let far: CInt
-    do throws(Errno) {
-      (relay, far) = try BusRelay.start(socket)
-    } catch { throw .busyBus(address, error.rawValue) }
+    socket = try BusSocket(address, deadline)
+    library = try Libsecret.shared()
     do throws(BusError) {
-      unsafe pointer = try Self.handshake(far, relay, library, deadline)
+      unsafe pointer = try Self.handshake(socket, library, deadline)
     } catch {
-      relay.end()
-      if let failure = relay.failure { throw KeychainError(failure) }
       // A bus with too many connections closes new ones.
       throw deadline.hasPassed ? .silentBus(address) : .busyBus(address)
     }
@@ -44,15 +35,7 @@ final class BusConnection: @unchecked Sendable {
   var isClosed: Bool { unsafe library.functions.g_dbus_connection_is_closed(pointer) != 0 }
 
   /// Ends the connection, so that calls that wait for an answer fail.
-  func close() { relay.end() }
-
-  /// Prepares for calls that are made together.
-  func renewAllowance() { relay.renewAllowance() }
-
-  /// Returns the failure of a call, which may be caused by the relay's end of the connection.
-  func failure(_ error: BusError) -> BusError {
-    error == .closed || error == .failed ? relay.failure ?? error : error
-  }
+  func close() { socket.shutDown() }
 
   /// Throws in a forked child: GLib's threads don't exist there, so every call would wait forever.
   func checkProcess() throws(KeychainError) {
@@ -64,12 +47,14 @@ final class BusConnection: @unchecked Sendable {
 
   /// Authenticates and says hello.
   ///
-  /// GLib has its own, longer deadline for saying hello, so the sockets are shut down at our
-  /// deadline. It owns the descriptor, and closes it.
+  /// GLib has its own, longer deadline for saying hello, so the socket is shut down at our deadline.
+  /// GLib owns a copy of its descriptor, and closes it.
   private static func handshake(
-    _ owned: CInt, _ relay: BusRelay, _ library: Libsecret, _ deadline: Deadline
+    _ socket: BusSocket, _ library: Libsecret, _ deadline: Deadline
   ) throws(BusError) -> OpaquePointer {
-    let watch = DispatchWorkItem { relay.end() }
+    let owned = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 3)
+    guard owned >= 0 else { throw .failed }
+    let watch = DispatchWorkItem { socket.shutDown() }
     let queue = DispatchQueue(label: "bus deadline")
     // Read before the current time: the handshake must not end before the deadline, however long
     // the thread is suspended in between. Otherwise the bus would count as missing.

@@ -59,7 +59,7 @@ extension BusAddress: CustomStringConvertible {
 }
 
 /// A connected socket of a bus, with the process at the other end.
-struct BusSocket: ~Copyable {
+final class BusSocket: Sendable {
   let descriptor: CInt
   let peer: ProcessIdentity
 
@@ -81,8 +81,10 @@ struct BusSocket: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// Checks that there are enough descriptors for the relay and GLib, which otherwise ends the
-  /// process.
+  /// Ends the connection, for all copies of the descriptor.
+  func shutDown() { shutdown(descriptor, CInt(SHUT_RDWR)) }
+
+  /// Checks that descriptors are left for GLib, which ends the process without them.
   private static func checkDescriptors(
     _ descriptor: CInt, _ address: BusAddress
   ) throws(KeychainError) {
@@ -95,8 +97,8 @@ struct BusSocket: ~Copyable {
     }
   }
 
-  /// Two ends of the relay, a copy of the socket, a descriptor for each of GLib's threads and
-  /// contexts, and files that are read for a moment.
+  /// A copy of the socket, a descriptor for each of GLib's threads and contexts, and files that are
+  /// read for a moment.
   private static let neededDescriptorCount = 16
 
   /// Returns the process at the other end, which must belong to our user: another user's session

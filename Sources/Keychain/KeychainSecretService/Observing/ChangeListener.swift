@@ -180,8 +180,8 @@ struct ListenerState {
     /// available again.
     case hidden
 
-    /// The provider lists too many items, or sends invalid or too large replies: reading again
-    /// would fail in the same way.
+    /// The provider lists too many items, or sends invalid replies: reading again would fail in
+    /// the same way.
     case unreadable
 
     /// The provider did not answer, or returned another error.
@@ -195,7 +195,7 @@ struct ListenerState {
         switch operation.failure {
         case let failure? where failure.isUndelivered: .undelivered
         case let failure? where failure.isMissingObject: .hidden
-        case .tooManyElements, .tooLarge, .unexpectedType: .unreadable
+        case .tooManyElements, .unexpectedType: .unreadable
         default: .missed
         }
     }

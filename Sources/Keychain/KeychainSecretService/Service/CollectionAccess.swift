@@ -222,7 +222,7 @@ extension ServiceOperation {
     if case .failure(let error)? = started.first { return .failed(error) }
     return context.ticking(200) {
       while outcome == nil, !limit.hasPassed, !bus.isClosed { context.waitForEvent() }
-      return outcome ?? (bus.isClosed ? .failed(bus.failure(.closed)) : .timedOut)
+      return outcome ?? (bus.isClosed ? .failed(.closed) : .timedOut)
     }
   }
 }

@@ -122,7 +122,6 @@ final class SecretSession: @unchecked Sendable {
           + "any program on the session bus could read secrets",
         recovery: "use another program for the desktop keyring, or the vault")
     case (_, .type): KeychainError(.unexpectedType)
-    case (.tooLarge, nil): KeychainError(.tooLarge)
     case (.timedOut, nil): .timedOut
     default:
       KeychainError(

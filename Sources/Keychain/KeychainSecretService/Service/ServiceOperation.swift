@@ -175,11 +175,6 @@ extension KeychainError {
         "the desktop keyring sent a reply that is not valid in the Secret Service protocol",
         recovery: "restart or update its program, or use the vault")
     case .tooManyElements: self = .tooManyItems
-    case .tooLarge: self = .answerTooLarge
-    case .flooded:
-      self.init(
-        .tooLarge, "the session bus sends more than can be read",
-        recovery: "look which program floods it; \(.useVault) uses the vault without it")
     case .noSession:
       self.init(
         .inputOutput, "the desktop keyring gave a secret that cannot be decrypted",
@@ -201,10 +196,6 @@ extension KeychainError {
   static let deniedByBus = KeychainError(
     .refused, "the session bus does not let this program use the desktop keyring",
     recovery: "allow it in the sandbox or policy of this program, or use the vault")
-
-  static let answerTooLarge = KeychainError(
-    .tooLarge, "the desktop keyring sent a reply that is too large to be read",
-    recovery: "restart or update its program, or use another collection or the vault")
 
   static let tooManyItems = KeychainError(
     .refused,

@@ -19,10 +19,10 @@ internal import PrephirencesSystem
 /// ``isOverwriting`` is set. Items of other programs are copied whenever ``includesOtherPrograms``
 /// is set, because these programs need them in the source anyway.
 ///
-/// Most of the copying happens while other programs continue. Then the migration holds the lock of
-/// the choice of store exclusively, to copy what has changed meanwhile and to change the services
-/// over: programs that write through an ``AutomaticStore`` wait, and find the target afterwards.
-/// Changes made to the source after that, bypassing the choice, stay there and are reported.
+/// While it copies and changes the services over, the migration holds the lock of the choice of store
+/// exclusively: programs that write through an ``AutomaticStore`` wait, and find the target
+/// afterwards. Both stores are unlocked before, and removing waits for nobody. Changes that bypass
+/// the choice meanwhile or later stay in the source and are reported.
 ///
 /// ```swift
 /// var migration = CredentialMigration(from: Vault(), to: SecretServiceStore())
@@ -101,19 +101,18 @@ public struct CredentialMigration: Sendable {
   ///
   /// If the source is a vault, it is verified first. A credential stays in the source, and so does
   /// its service, if it must not leave the machine, differs in the target, or is refused by one of
-  /// the stores; everything else is moved. Changes that others make to the source before its
-  /// services change over are copied as well. Later changes are reported as obstacles.
+  /// the stores, or if a program that bypasses the choice changes it meanwhile. Everything else is
+  /// moved.
   ///
-  /// - Parameter progress: Called now and then with the progress, but never while other programs
-  ///   wait.
+  /// - Parameter progress: Called now and then with the progress. Other programs may wait until it
+  ///   returns.
   /// - Returns: What happened to the credentials.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if one of the stores is locked
   ///   (nothing was changed), ``KeychainError/Code/tooLarge`` if credentials have longer texts than
   ///   a store takes (nothing was changed), ``KeychainError/Code/noStore``,
   ///   ``KeychainError/Code/damaged`` if a vault is not intact, ``KeychainError/Code/invalidArgument`` if an end is an
-  ///   ``AutomaticStore``, or ``KeychainError/Code/busy`` if another migration does not end, a
-  ///   program does not stop writing, or the source keeps changing. Copies made until then stay,
-  ///   and the next run finds them.
+  ///   ``AutomaticStore``, or ``KeychainError/Code/busy`` if another migration does not end, or a
+  ///   program does not stop writing. Copies made until then stay, and the next run finds them.
   @discardableResult
   public func run(
     progress: ((VaultProgress) -> Void)? = nil
@@ -122,7 +121,6 @@ public struct CredentialMigration: Sendable {
     let lock = try StateLock("migration.lock", in: state, within: deadline)
     defer { extendLifetime(lock) }
     var run = MigrationRun(self, progress: progress)
-    try run.begin()
     return try run.move()
   }
 
@@ -136,7 +134,6 @@ public struct CredentialMigration: Sendable {
   ) throws(KeychainError) -> MigrationReport {
     try checkEnds()
     var run = MigrationRun(self, isDryRun: true, progress: progress)
-    try run.begin()
     return try run.rehearse()
   }
 
@@ -257,17 +254,13 @@ extension AutomaticStore {
       }
     for place in Set(places) where isLeft(place) { try checkIsGone(place, service) }
     let lock = try choiceLock.exclusive(within: configuration.vault.deadline)
-    var count = 0
+    defer { extendLifetime(lock) }
     if let service {
       guard let place = try records.place(of: service), isLeft(place) else { return 0 }
       try records.move(service, to: .vault)
-      count = 1
-    } else {
-      count = try records.moveAll(where: isLeft, to: .vault)
+      return 1
     }
-    // Programs that read in the keyring look again.
-    try lock.beginGeneration()
-    return count
+    return try records.moveAll(where: isLeft, to: .vault)
   }
 
   /// Throws if a collection of the keyring can be read without asking, and has our credentials.

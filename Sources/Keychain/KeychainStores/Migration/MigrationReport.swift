@@ -99,7 +99,7 @@ extension KeychainError {
   static func wasDeleted(_ copy: Credential) -> Self {
     Self(
       .refused,
-      "\(copy.identity) is in the target, where an earlier run copied it, and is gone from the source "
+      "\(copy.identity) is in the target, where a migration copied it, and is gone from the source "
         + "since: it may have been deleted there",
       recovery:
         "delete it from the target, too, with \(.delete) and \(.nameStore), or keep it "
@@ -127,9 +127,11 @@ extension KeychainError {
       recovery: "unlock it: the vault with \(.unlock), the keyring at the desktop")
   }
 
-  static let keepsChanging = KeychainError(
-    .busy, "other programs keep changing the credentials that are to be moved",
-    recovery: "try again when they are done; what was copied is kept")
+  static func changedMeanwhile(_ credential: Credential) -> Self {
+    Self(
+      .versionConflict, "\(credential.identity) was written to the source while it was copied",
+      recovery: "run the migration again")
+  }
 }
 
 extension CredentialIdentity {

@@ -24,8 +24,8 @@ extension MigrationRun {
   }
 
   private mutating func transfer(_ identity: CredentialIdentity) throws(KeychainError) {
-    // Another program may have removed it.
-    guard let original = try source.secret(for: identity) else { return ledger.forget(identity) }
+    // A program that bypasses the choice may have removed it.
+    guard let original = try source.secret(for: identity) else { return }
     let version = original.credential.version
     guard isDryRun || ledger.inTarget.contains(identity),
       let found = try target.secret(for: identity)
@@ -95,47 +95,17 @@ extension MigrationRun {
   ) throws(KeychainError) -> UInt64 {
     guard !isDryRun else { return 0 }
     try migration.notes?.add(original.credential)
-    noted.append(original.credential)
+    copied.append(original.credential)
     let identity = original.credential.identity
     let written = try target.receive(original.credential, secret: original.secret, mode: mode)
     if let copied = try target.secret(for: identity), copied.credential.version == written.version {
       guard !copied.isSame(as: original) else { return written.version }
       // The replaced credential is lost already; a new item that differs from its original is
-      // removed.
-      if mode == .addOnly { _ = try Self.remove(identity, version: written.version, from: target) }
+      // removed, unless the provider would ask first.
+      if mode == .addOnly { _ = try? Self.remove(identity, version: written.version, from: target) }
       throw .cameBackChanged(identity)
     }
     throw KeychainError(.versionConflict, "\(identity) was changed while it was copied")
-  }
-
-  /// Removes from the target the copies of this run whose originals were removed from the source
-  /// since.
-  ///
-  /// Only before the service changes over: afterwards programs remove credentials in the target.
-  mutating func withdraw(allBut listed: [Credential]) throws(KeychainError) {
-    let names = Set(listed.map(\.identity))
-    for identity in ledger.expected where !names.contains(identity) {
-      // A credential that is missing in a listing may be damaged.
-      guard try source.credential(for: identity) == nil else { continue }
-      if let entry = ledger.entries[identity], entry.isOurs {
-        try withdraw(identity, version: entry.targetVersion)
-      }
-      ledger.forget(identity)
-    }
-  }
-
-  /// Removes a credential from the target.
-  ///
-  /// While others wait, a provider that would ask first is skipped.
-  private func withdraw(_ identity: CredentialIdentity, version: UInt64) throws(KeychainError) {
-    do throws(KeychainError) {
-      _ = try Self.remove(identity, version: version, from: target)
-    } catch {
-      guard let question, error.code == .refused else { throw error }
-      throw question.postpone { [target = migration.target] () throws(KeychainError) in
-        _ = try Self.remove(identity, version: version, from: target)
-      }
-    }
   }
 
   /// Removes a credential from the source if it is still the version that was copied.
@@ -145,10 +115,7 @@ extension MigrationRun {
     do throws(KeychainError) {
       // The version of another program's item is less precise: two changes may have the same
       // version.
-      if credential.isOfOtherProgram, try !isInTarget(identity) {
-        ledger.forget(identity)
-        return false
-      }
+      if credential.isOfOtherProgram, try !isInTarget(identity) { return false }
       guard
         try Self.remove(
           identity, version: credential.version, from: source,
@@ -193,9 +160,6 @@ struct MigrationLedger {
     var sourceVersion: UInt64
     var targetVersion: UInt64
     var outcome: Outcome
-
-    /// Whether this run wrote the version that is in the target.
-    var isOurs: Bool
     var isInSource = true
   }
 
@@ -253,22 +217,18 @@ struct MigrationLedger {
     stays(credential) && staying[credential.identity]?.isLeft ?? false
   }
 
-  /// Returns whether nothing is left to do for a credential's current version.
-  func isSettled(_ credential: Credential) -> Bool { isCopied(credential) || stays(credential) }
+  /// Forgets why credentials stayed.
+  mutating func beginAgain() { staying = [:] }
 
   /// Records that a credential is in the target.
   mutating func note(
     _ outcome: Outcome, _ identity: CredentialIdentity, source: UInt64, target: UInt64
   ) {
-    let before = entries[identity]
-    // Another program may have written the same.
-    let wasOurs = before.map { $0.isOurs && $0.targetVersion == target } ?? false
+    let before = entries[identity]?.outcome
+    // What this run has added still counts as added if it begins again.
+    let isKnown = before == .added || outcome == .unchanged
     entries[identity] = Entry(
-      sourceVersion: source, targetVersion: target,
-      // What this run has added still counts as added, however often it changes.
-      outcome: before?.outcome == .added || outcome == .unchanged
-        ? before?.outcome ?? outcome : outcome,
-      isOurs: outcome != .unchanged || wasOurs)
+      sourceVersion: source, targetVersion: target, outcome: isKnown ? before ?? outcome : outcome)
     staying[identity] = nil
     inTarget.insert(identity)
   }
@@ -286,16 +246,5 @@ struct MigrationLedger {
 
   mutating func noteRemoval(_ identity: CredentialIdentity) {
     entries[identity]?.isInSource = false
-  }
-
-  /// Forgets a credential that another program has removed from the source.
-  mutating func forget(_ identity: CredentialIdentity) {
-    entries[identity] = nil
-    staying[identity] = nil
-  }
-
-  /// The names of known credentials that should be in the source.
-  var expected: [CredentialIdentity] {
-    entries.filter(\.value.isInSource).map(\.key) + staying.keys.filter { entries[$0] == nil }
   }
 }

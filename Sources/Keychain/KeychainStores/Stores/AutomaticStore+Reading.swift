@@ -39,7 +39,7 @@ extension AutomaticStore {
     _ service: ServiceName,
     _ body: (StorePlace, any CredentialStore) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    try unmoved { () throws(KeychainError) in
+    try unmoved(service) { () throws(KeychainError) in
       let decision = try chooser.decisionForReading(service)
       do throws(KeychainError) {
         return try body(decision.place, store(at: decision.place))
@@ -47,16 +47,17 @@ extension AutomaticStore {
     }
   }
 
-  /// Calls `body` again until no service changes over to another store meanwhile.
+  /// Calls `body` again until the record of a service, or of any if none is given, does not change
+  /// meanwhile.
   func unmoved<Result: ~Copyable>(
-    _ body: () throws(KeychainError) -> Result
+    _ service: ServiceName?, _ body: () throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     for _ in 0..<Self.readingLimit {
-      let generation = choiceLock.generation()
+      let marks = try? records.marks(of: service)
       do throws(KeychainError) {
         let result = try body()
-        if choiceLock.generation() == generation { return result }
-      } catch { if choiceLock.generation() == generation { throw error } }
+        if (try? records.marks(of: service)) == marks { return result }
+      } catch { if (try? records.marks(of: service)) == marks { throw error } }
     }
     throw KeychainError(
       .busy, "migrations keep moving credentials between the stores",
@@ -104,7 +105,7 @@ extension AutomaticStore {
       return LocatedSearchResult(try store(at: place).search(query), in: place)
     }
     guard let service = ServiceName(query) else {
-      return try unmoved { () throws(KeychainError) in
+      return try unmoved(nil) { () throws(KeychainError) in
         try searchAll(query, withPassedOver: withPassedOver)
       }
     }

@@ -216,6 +216,13 @@ package final class StoreRecords: Sendable {
     return place
   }
 
+  /// Returns what changes when the record of a service does; of any service, if none is given.
+  func marks(of service: ServiceName?) throws(KeychainError) -> [KeyedRecords.Stamp] {
+    guard let service else { return try files.stamps() }
+    guard let name = try files.fileName(of: service.bytes) else { return [] }
+    return try files.stamp(name).map { [$0] } ?? []
+  }
+
   /// Records the place of a service, unless it has one, and returns its place.
   ///
   /// Another process may have recorded it first.

@@ -183,6 +183,9 @@ public struct Notice: Hashable, Sendable {
     /// A credential was written to another store than that of its service.
     case storeDiffers
 
+    /// A change waits for a migration between the stores.
+    case waitsForMigration
+
     /// The program behind the desktop keyring may keep a removed item, with its secret, in a
     /// recycle bin.
     case removedItemKept

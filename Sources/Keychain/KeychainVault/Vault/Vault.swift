@@ -31,7 +31,7 @@ public final class Vault: CredentialStore {
   let observers: VaultObservers
   let postponed: PostponedUnlocking?
 
-  /// Creates a handle; nothing is read or created before its first use.
+  /// Creates a handle without reading or creating anything.
   public convenience init(configuration: Configuration = Configuration()) {
     self.init(
       configuration: configuration,

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-@testable import KeychainVault
+@testable import PrephirencesSystem
 
-@Suite("Limits of memory by control groups")
-final class ControlGroupTests {
+@Suite("Available memory")
+final class AvailableMemoryTests {
   private let root = FileManager.default.temporaryDirectory
     .appending(path: "control-groups-\(UUID().uuidString)")
 
@@ -21,17 +21,15 @@ final class ControlGroupTests {
   private func left(_ membership: String) -> UInt64? {
     var groups = ControlGroups(membership: membership)
     groups.root = root.path
-    groups.process = 42
     return groups.left().compactMap(\.self).min()
   }
 
   @Test func version2CountsParentsAndReclaimableMemory() throws {
-    try make("", ["cgroup.procs": "1"])
-    try make("a", ["memory.max": "1000", "memory.current": "400", "cgroup.procs": "7"])
+    try make("a", ["memory.max": "1000", "memory.current": "400"])
     try make(
       "a/b",
       [
-        "memory.max": "2000", "memory.current": "500", "cgroup.procs": "41\n42",
+        "memory.max": "2000", "memory.current": "500",
         "memory.stat": "anon 1\ninactive_file 300",
       ])
     #expect(left("0::/a/b") == 600)
@@ -45,7 +43,7 @@ final class ControlGroupTests {
     try make(
       "memory/a",
       [
-        "memory.limit_in_bytes": "1000", "memory.usage_in_bytes": "900", "cgroup.procs": "42",
+        "memory.limit_in_bytes": "1000", "memory.usage_in_bytes": "900",
         "memory.stat": "inactive_file 1\ntotal_inactive_file 50",
       ])
     #expect(left("5:cpu,cpuacct:/x\n4:memory:/a\n0::/") == 150)
@@ -54,23 +52,17 @@ final class ControlGroupTests {
 
   /// In a container without its own namespace, only its own part is mounted.
   @Test func invisiblePathCountsAsRoot() throws {
-    try make("", ["memory.max": "1000", "memory.current": "1", "cgroup.procs": "42"])
+    try make("", ["memory.max": "1000", "memory.current": "1"])
     #expect(left("0::/docker/abc") == 999)
-  }
-
-  @Test func aGroupThatANamespaceHidesIsFound() throws {
-    try make("", ["cgroup.procs": "1"])
-    try make("a", ["cgroup.procs": ""])
-    try make("a/b", ["memory.max": "1000", "memory.current": "1", "cgroup.procs": "42"])
-    #expect(left("0::/") == 999)
-    #expect(left("0::/../elsewhere") == 999)
-    try make("a/b", ["cgroup.procs": "421"])
-    #expect(left("0::/") == nil)
   }
 
   @Test func withoutFilesNothingIsKnown() {
     #expect(left("0::/a") == nil)
     #expect(left("") == nil)
     #expect(left("nonsense") == nil)
+  }
+
+  @Test func availableMemoryIsKnown() throws {
+    #expect(try #require(AvailableMemory.bytes()) > 1 << 20)
   }
 }
