@@ -153,7 +153,7 @@ extension AutomaticStore {
   ) throws(KeychainError) -> CredentialMigration {
     guard source != target else {
       throw KeychainError(
-        .invalidArgument, "what is to move is in \(target.words) already",
+        .invalidArgument, "the credentials to move are in \(target.words) already",
         recovery: "name two different stores")
     }
     var migration = CredentialMigration(from: store(at: source), to: store(at: target))
@@ -203,7 +203,8 @@ extension AutomaticStore {
     } else if place != .vault {
       throw KeychainError(
         .refused,
-        "\(service) would not be found in \(place.words), as nothing can be recorded without device.key",
+        "\(service) would not be found in \(place.words), as nothing can be recorded without "
+          + "device.key",
         recovery: "put device.key back, or make a new one with \(.addSlot(.device))")
     }
   }

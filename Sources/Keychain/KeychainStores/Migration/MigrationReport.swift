@@ -90,8 +90,8 @@ extension KeychainError {
   static func wasRemoved(_ credential: Credential) -> Self {
     Self(
       .refused,
-      "\(credential.identity) stays in the source: its service uses the target already, and the item "
-        + "may have been deleted there",
+      "\(credential.identity) stays in the source: its service uses the target already, and the "
+        + "item may have been deleted there",
       recovery:
         "delete it from the source, too, with \(.delete) and \(.nameStore), or copy it "
         + "with \(.overwrite)")
@@ -111,7 +111,7 @@ extension KeychainError {
     Self(
       .versionConflict,
       "\(credential.identity) was written to the source when its service had left it",
-      recovery: "compare it with the one of the target, and remove what is out of date with "
+      recovery: "compare it with the one of the target, and remove the older one with "
         + "\(.delete) and \(.nameStore)")
   }
 

@@ -127,7 +127,7 @@ extension Notice {
   /// The program behind the desktop keyring may keep a removed item.
   package static let removedItemKept = Notice(
     kind: .removedItemKept,
-    message: "KeePassXC keeps what was removed, with its secret, if its recycle bin is on",
+    message: "KeePassXC keeps removed items with their secrets if its recycle bin is on",
     recovery: "empty the recycle bin there")
 }
 
