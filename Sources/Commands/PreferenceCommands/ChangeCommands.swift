@@ -91,7 +91,7 @@ struct WriteCommand: RehearsableSubcommand {
 
   /// Returns the value that is replaced; `nil` if there is none, or if it cannot be read and nothing
   /// depends on it.
-  private func replacedValue(in domain: PreferenceDomain) throws -> StoredValue? {
+  private func replacedValue(in domain: PreferenceDomain) throws -> PreferenceValue? {
     do {
       return try domain.value(forKey: key)
     } catch let error as PreferencesError
@@ -104,14 +104,14 @@ struct WriteCommand: RehearsableSubcommand {
 
   /// Fails if the stored value is not as the options want it.
   private func check(
-    _ old: StoredValue?, _ expected: StoredValue?, in domain: PreferenceDomain
+    _ old: PreferenceValue?, _ expected: PreferenceValue?, in domain: PreferenceDomain
   ) throws {
     if ifAbsent, old != nil { throw CommandLineError.exists(key, in: domain.name) }
-    if let expected, old?.isSame(as: expected) != true {
+    if let expected, old != expected {
       throw CommandLineError.unexpected(key, isAbsent: old == nil)
     }
-    if written.form == nil, let old, old.kind != .string {
-      throw CommandLineError.typeWouldChange(key, old.kind)
+    if written.form == nil, let old, old.type != .string {
+      throw CommandLineError.typeWouldChange(key, old.type)
     }
   }
 
@@ -123,7 +123,7 @@ struct WriteCommand: RehearsableSubcommand {
     }
   }
 
-  private func newValue(_ session: PreferenceSession) throws -> StoredValue {
+  private func newValue(_ session: PreferenceSession) throws -> PreferenceValue {
     let form = written.form ?? .text(.string)
     let words = written.words(value)
     guard words == ["-"], value == ["-"] else { return try Self.read(words, as: form) }
@@ -141,18 +141,18 @@ struct WriteCommand: RehearsableSubcommand {
     return try Self.read([text], as: form)
   }
 
-  private static func read(_ words: [String], as form: WrittenForm) throws -> StoredValue {
-    try StoredValue.read(words, as: form, local: PreferenceSession.local)
+  private static func read(_ words: [String], as form: WrittenForm) throws -> PreferenceValue {
+    try PreferenceValue.read(words, as: form, local: PreferenceSession.local)
   }
 
   /// Returns a collection with the elements of another one at its end.
-  private func added(_ new: StoredValue, to old: StoredValue?) throws -> StoredValue {
+  private func added(_ new: PreferenceValue, to old: PreferenceValue?) throws -> PreferenceValue {
     switch (old, new) {
     case (nil, _): return new
     case (.array(let elements), .array(let more)): return .array(elements + more)
     case (.dictionary(let values), .dictionary(let more)):
       return .dictionary(values.merging(more) { $1 })
-    case (let old?, _): throw CommandLineError.otherType(key, old.kind, new.kind)
+    case (let old?, _): throw CommandLineError.otherType(key, old.type, new.type)
     }
   }
 }

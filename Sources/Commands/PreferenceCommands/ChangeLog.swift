@@ -90,7 +90,7 @@ struct ChangeLog {
     }
     for entry in lost {
       let change = ValueDifference(
-        key: entry.key, old: ShownValue(object: entry.old), new: ShownValue.absent)
+        key: entry.key, old: ShownValue(entry.old), new: ShownValue.absent)
       // A removal that was given up has no value.
       let shown = change.rows.isEmpty ? [["", entry.key, "", ""]] : change.rows
       rows += shown.map { ["", DateText.text(entry.date), machine, "lost"] + $0.dropFirst() }
@@ -119,7 +119,7 @@ struct ChangeLog {
             .object([
               ("key", .string(entry.key)), ("time", .date(entry.date)),
               ("winner", entry.writer.map { .string($0.hexadecimal) } ?? .null),
-              ("value", ShownValue(object: entry.old).json),
+              ("value", ShownValue(entry.old).json),
             ])
           })
       ),
@@ -140,7 +140,7 @@ struct ChangeLog {
 extension ShownValue {
   init(_ row: SharedRow?) {
     switch row?.content {
-    case .value(let object): self.init(object: object)
+    case .value(let value): self.init(value)
     case .removal, nil: self = .absent
     case .newer: self = .hidden("newer")
     case .damaged: self = .hidden("damaged")
@@ -199,7 +199,7 @@ struct LoggedTransaction {
     machine = nil
     changes = [
       ValueDifference(
-        key: entry.key, old: ShownValue(object: entry.old), new: ShownValue(object: entry.new))
+        key: entry.key, old: ShownValue(entry.old), new: ShownValue(entry.new))
     ]
   }
 

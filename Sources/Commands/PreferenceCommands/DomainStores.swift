@@ -37,9 +37,9 @@ struct FileDomain: DomainStore {
     return try storedPath() != expectedPath()
   }
 
-  func value(forKey key: String) throws -> Any? {
+  func value(forKey key: String) throws -> PreferenceValue? {
     try copy?.refresh()
-    return try preferences.fetchObject(forKey: key)
+    return try preferences.fetchValue(forKey: key)
   }
 
   func pairs() throws -> ReadablePairs {
@@ -47,9 +47,9 @@ struct FileDomain: DomainStore {
     return try preferences.fetchReadablePairs()
   }
 
-  func set(_ value: Any?, forKey key: String) throws {
+  func set(_ value: PreferenceValue?, forKey key: String) throws {
     copy?.willChange(key)
-    try preferences.storeObject(value, forKey: key)
+    try preferences.storeValue(value, forKey: key)
   }
 
   func removeDamagedKeys() throws { try preferences.removeDamagedKeys() }
@@ -60,7 +60,7 @@ struct FileDomain: DomainStore {
     try preferences.repeatableTransaction(isBatch: kind != .inPieces) { try body(self) }
   }
 
-  func rehearse(_ changes: [(key: String, value: Any?)], _ kind: ChangeKind) throws {
+  func rehearse(_ changes: [(key: String, value: PreferenceValue?)], _ kind: ChangeKind) throws {
     try preferences.rehearse(changes, inPieces: kind == .inPieces)
   }
 
@@ -138,9 +138,9 @@ struct DirectDomain: DomainStore {
 
   func expectedPath() throws -> String { address }
 
-  func value(forKey key: String) throws -> Any? {
-    if let transaction { return try transaction.fetchObject(forKey: key) }
-    return try store.fetchObject(forKey: key)
+  func value(forKey key: String) throws -> PreferenceValue? {
+    if let transaction { return try transaction.fetchValue(forKey: key) }
+    return try store.fetchValue(forKey: key)
   }
 
   func pairs() throws -> ReadablePairs {
@@ -148,9 +148,9 @@ struct DirectDomain: DomainStore {
     return try store.fetchReadablePairs()
   }
 
-  func set(_ value: Any?, forKey key: String) throws {
-    if let transaction { return transaction.storeObject(value, forKey: key) }
-    try store.change { $0.storeObject(value, forKey: key) }
+  func set(_ value: PreferenceValue?, forKey key: String) throws {
+    if let transaction { return transaction.storeValue(value, forKey: key) }
+    try store.change { $0.storeValue(value, forKey: key) }
   }
 
   func change(_ kind: ChangeKind, _ body: (any DomainStore) throws -> Void) throws {
@@ -162,12 +162,12 @@ struct DirectDomain: DomainStore {
     }
   }
 
-  func rehearse(_ changes: [(key: String, value: Any?)], _ kind: ChangeKind) throws {
+  func rehearse(_ changes: [(key: String, value: PreferenceValue?)], _ kind: ChangeKind) throws {
     if kind != .conditional { try copy?.rehearse(changes, kind) }
     try store.change(isRehearsal: true) { transaction in
       // One call for the rows of all.
       if changes.count > 1 { _ = try transaction.fetchReadablePairs() }
-      for (key, value) in changes { transaction.storeObject(value, forKey: key) }
+      for (key, value) in changes { transaction.storeValue(value, forKey: key) }
     }
   }
 
@@ -190,7 +190,7 @@ struct DirectDomain: DomainStore {
 
 /// A domain whose changes are noted instead of made.
 final class RehearsedDomain: DomainStore {
-  private typealias Change = (key: String, value: Any?)
+  private typealias Change = (key: String, value: PreferenceValue?)
 
   private let store: any DomainStore
 
@@ -205,10 +205,8 @@ final class RehearsedDomain: DomainStore {
     let old = try PreferenceDomain(named: "", in: store).contents()
     let values = Dictionary(old.values.map { (Array($0.key.utf8), $0.value) }) { $1 }
     let differences = ordered.compactMap { change -> ValueDifference? in
-      let (old, new) = (values[Array(change.key.utf8)], change.value.flatMap(StoredValue.init))
-      if old == nil && new == nil { return nil }
-      if let old, let new, old.isSame(as: new) { return nil }
-      return ValueDifference(key: change.key, old: old, new: new)
+      let (old, new) = (values[Array(change.key.utf8)], change.value?.withOneNaN)
+      return old == new ? nil : ValueDifference(key: change.key, old: old, new: new)
     }
     return (differences, old.unreadable.filter { isChanged($0.key) }.map(\.failure))
   }
@@ -225,7 +223,7 @@ final class RehearsedDomain: DomainStore {
 
   func expectedPath() throws -> String { try store.expectedPath() }
 
-  func value(forKey key: String) throws -> Any? {
+  func value(forKey key: String) throws -> PreferenceValue? {
     if let change = changes[Array(key.utf8)] { return change.value }
     return try store.value(forKey: key)
   }
@@ -238,7 +236,9 @@ final class RehearsedDomain: DomainStore {
     return found
   }
 
-  func set(_ value: Any?, forKey key: String) { changes[Array(key.utf8)] = (key, value) }
+  func set(_ value: PreferenceValue?, forKey key: String) {
+    changes[Array(key.utf8)] = (key, value)
+  }
 
   func change(_ kind: ChangeKind, _ body: (any DomainStore) throws -> Void) throws {
     try body(self)

@@ -59,21 +59,17 @@ extension CommandLineError {
       hint: other.map { "did you mean '\($0)'\(Words.lookAlike($0, key))?" })
   }
 
-  static func otherType(_ key: String, _ stored: ValueKind, _ wanted: ValueKind) -> Self {
+  static func otherType(_ key: String, _ stored: ValueType, _ wanted: ValueType) -> Self {
     Self(
       ExitCodes.badData, "'\(key)' is \(stored.phrase), not \(wanted.phrase)",
       hint: "its type is \(stored.rawValue)")
   }
 
-  static func unknownType(_ key: String) -> Self {
-    Self(ExitCodes.badData, "'\(key)' has a type that these commands do not know")
-  }
-
-  static func noValue(_ kind: ValueKind, _ example: String) -> Self {
+  static func noValue(_ kind: ValueType, _ example: String) -> Self {
     Self(ExitCodes.usage, "the value is not \(kind.phrase)", hint: "write \(example)")
   }
 
-  static func typeWouldChange(_ key: String, _ stored: ValueKind) -> Self {
+  static func typeWouldChange(_ key: String, _ stored: ValueType) -> Self {
     Self(
       ExitCodes.refused, "'\(key)' is \(stored.phrase), and would become text; nothing was changed",
       hint: "add --type \(stored.rawValue), or --type string to replace it with text")

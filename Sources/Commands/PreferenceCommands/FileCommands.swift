@@ -187,7 +187,7 @@ struct ImportCommand: RehearsableSubcommand {
 /// What an import changes.
 struct ImportPlan {
   /// A key with its value; keys are compared by their bytes, as the store does.
-  typealias Entry = (key: String, value: StoredValue)
+  typealias Entry = (key: String, value: PreferenceValue)
 
   /// The values of keys that have none yet.
   let added: [Entry]
@@ -207,7 +207,7 @@ struct ImportPlan {
     ) { first, _ in first }
     added = new.filter { existing[Array($0.key.utf8)] == nil }
     changed = new.filter { entry in
-      existing[Array(entry.key.utf8)].map { $0?.isSame(as: entry.value) != true } ?? false
+      existing[Array(entry.key.utf8)].map { $0 != entry.value } ?? false
     }
     let kept = Set(new.map { Array($0.key.utf8) })
     let keys = old.values.map(\.key) + old.unreadable.map(\.key)

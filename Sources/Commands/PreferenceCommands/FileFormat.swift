@@ -43,7 +43,7 @@ enum FileFormat {
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if the format cannot
   ///   hold a value.
   func data(
-    of values: [(key: String, value: StoredValue)], exact: Bool
+    of values: [(key: String, value: PreferenceValue)], exact: Bool
   ) throws(PreferencesError) -> Data {
     switch self {
     case .json:
@@ -55,10 +55,10 @@ enum FileFormat {
   }
 
   /// Returns the keys whose dates lose the fractions of their seconds in a file.
-  func roundedKeys(_ values: [(key: String, value: StoredValue)], exact: Bool) -> [String] {
+  func roundedKeys(_ values: [(key: String, value: PreferenceValue)], exact: Bool) -> [String] {
     guard self == .propertyList, !exact else { return [] }
     return values.filter { key, value in
-      (try? PropertyListForm.encode(value.object, forKey: key)).flatMap(ExactDates.list) != nil
+      (try? PropertyListForm.encode(value, forKey: key)).flatMap(ExactDates.list) != nil
     }.map(\.key)
   }
 
@@ -113,31 +113,20 @@ enum PropertyListText {
   /// Returns the values of a property list whose root is a dictionary.
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged``.
-  static func values(of data: Data) throws(PreferencesError) -> [String: StoredValue] {
+  static func values(of data: Data) throws(PreferencesError) -> [String: PreferenceValue] {
     let root = try PropertyListReader.readDictionary(data) { "this is \($0)" }.root
-    var values: [String: StoredValue] = [:]
-    for (key, form) in root where !ExactDates.isBeside(key) {
-      let object = ExactDates.restore(
-        PropertyListForm.decode(form), root[ExactDates.key(beside: key)])
-      guard let value = StoredValue(object) else {
-        throw PreferencesError(.damaged, "the property list has an unknown type at '\(key)'")
-      }
-      values[key] = value
-    }
-    return values
+    return PropertyListForm.decode(root: root).mapValues(\.withOneNaN)
   }
 
   /// Returns the value of a property list of any type.
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged``.
-  static func value(of data: Data) throws(PreferencesError) -> StoredValue {
+  static func value(of data: Data) throws(PreferencesError) -> PreferenceValue {
     do throws(PropertyListDamage) {
-      let root = try PropertyListReader.read(data).root
-      if let value = StoredValue(PropertyListForm.decode(root)) { return value }
+      return PropertyListForm.decode(try PropertyListReader.read(data).root).withOneNaN
     } catch {
       throw PreferencesError(.damaged, "this is not a property list: \(error.reason)")
     }
-    throw PreferencesError(.damaged, "the property list has an unknown type")
   }
 
   /// Returns an XML property list of preferences, with the fractions of dates if `exact`.
@@ -145,17 +134,17 @@ enum PropertyListText {
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if a property list
   ///   cannot hold a key or value.
   static func data(
-    of values: [String: StoredValue], exact: Bool = false
+    of values: [String: PreferenceValue], exact: Bool = false
   ) throws(PreferencesError) -> Data {
-    var root: PreferencesDictionary = [:]
+    var root: [String: PreferenceValue] = [:]
     for (key, value) in values {
-      let form = try PropertyListForm.encode(value.object, forKey: key)
+      let form = try PropertyListForm.encode(value, forKey: key)
       try check(key)
       try checkKeys(of: form, in: key)
       root[key] = XMLPropertyList.form(form)
       if exact { root[ExactDates.key(beside: key)] = ExactDates.list(of: form) }
     }
-    return try PropertyListWriter.data(of: root, format: .xml)
+    return try PropertyListWriter.data(of: .dictionary(root), format: .xml)
   }
 
   /// Returns an XML property list of preferences, with the fractions of dates if `exact`.
@@ -163,9 +152,9 @@ enum PropertyListText {
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable``, also if two keys differ
   ///   in their bytes alone, such as an accent of its own: a dictionary would lose one of them.
   static func data(
-    of values: [(key: String, value: StoredValue)], exact: Bool = false
+    of values: [(key: String, value: PreferenceValue)], exact: Bool = false
   ) throws(PreferencesError) -> Data {
-    var unique: [String: StoredValue] = [:]
+    var unique: [String: PreferenceValue] = [:]
     for (key, value) in values {
       guard unique.updateValue(value, forKey: key) == nil else {
         throw PreferencesError(
@@ -180,18 +169,20 @@ enum PropertyListText {
   /// Returns an XML property list of one value.
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable``.
-  static func data(of value: StoredValue, forKey key: String) throws(PreferencesError) -> Data {
-    let form = try PropertyListForm.encode(value.object, forKey: key)
+  static func data(of value: PreferenceValue, forKey key: String) throws(PreferencesError) -> Data {
+    let form = try PropertyListForm.encode(value, forKey: key)
     try checkKeys(of: form, in: key)
     return try PropertyListWriter.data(of: XMLPropertyList.form(form), format: .xml)
   }
 
   /// Fails if a dictionary in a value has a key that XML cannot hold.
-  private static func checkKeys(of form: Any, in key: String) throws(PreferencesError) {
+  private static func checkKeys(
+    of form: PreferenceValue, in key: String
+  ) throws(PreferencesError) {
     switch form {
-    case let array as [Any]:
+    case .array(let array):
       for element in array { try checkKeys(of: element, in: key) }
-    case let dictionary as PreferencesDictionary:
+    case .dictionary(let dictionary):
       for (inner, value) in dictionary {
         try check(inner, in: key)
         try checkKeys(of: value, in: key)

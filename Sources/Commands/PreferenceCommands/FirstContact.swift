@@ -50,8 +50,10 @@ struct FirstContact {
     return Dictionary(try preferences.fetchPairs().map(Self.entry)) { $1 }
   }
 
-  private static func entry(_ key: String, _ value: Any) -> ([UInt8], KeyOutcome.Values.Value) {
-    (Array(key.utf8), (key, ShownValue(object: value)))
+  private static func entry(
+    _ key: String, _ value: PreferenceValue
+  ) -> ([UInt8], KeyOutcome.Values.Value) {
+    (Array(key.utf8), (key, ShownValue(value)))
   }
 }
 

@@ -10,7 +10,7 @@ internal import PrephirencesSystem
 // - The exact form reads back with its types: what JSON lacks is an object with one member, whose
 //   name is the type after a dollar sign, such as `{"$date": "2027-01-31T12:00:00Z"}`. A dictionary
 //   that looks like one is the member `$dict` of another.
-extension StoredValue {
+extension PreferenceValue {
   var plainJSON: JSONValue {
     switch self {
     case .array(let values): .array(values.map(\.plainJSON))
@@ -38,7 +38,7 @@ extension StoredValue {
           ?? .string(url.relativeString))
     case .uuid: JSONTag.uuid.around(.string(text))
     case .decimal: JSONTag.decimal.around(.string(text))
-    case .string, .bool, .integer, .unsigned: simpleJSON ?? .string(text)
+    case .string, .bool, .integer, .unsignedInteger: simpleJSON ?? .string(text)
     }
   }
 
@@ -51,7 +51,7 @@ extension StoredValue {
     case .string(let text): .string(text)
     case .bool(let bool): .bool(bool)
     case .integer(let number): .number("\(number)")
-    case .unsigned(let number): .number("\(number)")
+    case .unsignedInteger(let number): .number("\(number)")
     case .float(let number) where number.isFinite: .number("\(number)")
     case .double(let number) where number.isFinite: .number("\(number)")
     case .decimal(let number) where !number.isNaN: .number(text)
@@ -73,13 +73,6 @@ enum JSONTag: String {
   /// Returns the object that marks a value with its type.
   func around(_ value: JSONValue) -> JSONValue {
     .object([JSONValue.Member(name: "$" + rawValue, value: value)])
-  }
-}
-
-extension StoredValue {
-  /// Returns whether a value has the same type and the same bits; text is compared by its bytes.
-  func isSame(as other: StoredValue) -> Bool {
-    exactJSON.line.utf8.elementsEqual(other.exactJSON.line.utf8)
   }
 }
 
@@ -113,14 +106,14 @@ struct JSONForm {
   /// Reads a value.
   mutating func value(
     of json: JSONValue, forKey key: String
-  ) throws(PreferencesError) -> StoredValue? {
+  ) throws(PreferencesError) -> PreferenceValue? {
     path = []
     return try value(of: json, .name(key))
   }
 
   private mutating func value(
     of json: JSONValue, _ step: Step
-  ) throws(PreferencesError) -> StoredValue? {
+  ) throws(PreferencesError) -> PreferenceValue? {
     path.append(step)
     defer { path.removeLast() }
     switch json {
@@ -136,7 +129,7 @@ struct JSONForm {
       }
       return number
     case .array(let elements):
-      var values: [StoredValue] = []
+      var values: [PreferenceValue] = []
       for (index, element) in elements.enumerated() {
         if let value = try value(of: element, .index(index)) { values.append(value) }
       }
@@ -164,12 +157,12 @@ struct JSONForm {
 
   private mutating func dictionary(
     _ members: [JSONValue.Member]
-  ) throws(PreferencesError) -> [String: StoredValue] {
+  ) throws(PreferencesError) -> [String: PreferenceValue] {
     // Swift compares texts by their meaning, so a dictionary would lose one of two such names.
     guard Set(members.map(\.name)).count == members.count else {
       throw PreferencesError(.damaged, "the object at '\(place)' has a name twice")
     }
-    var values: [String: StoredValue] = [:]
+    var values: [String: PreferenceValue] = [:]
     for member in members {
       values[member.name] = try value(of: member.value, .name(member.name))
     }
@@ -178,7 +171,7 @@ struct JSONForm {
 
   private mutating func tagged(
     _ json: JSONValue, _ tag: JSONTag
-  ) throws(PreferencesError) -> StoredValue {
+  ) throws(PreferencesError) -> PreferenceValue {
     if tag == .dict, case .object(let members) = json {
       return .dictionary(try dictionary(members))
     }
@@ -189,25 +182,25 @@ struct JSONForm {
     return value
   }
 
-  private static func scalar(_ json: JSONValue, _ tag: JSONTag) -> StoredValue? {
+  private static func scalar(_ json: JSONValue, _ tag: JSONTag) -> PreferenceValue? {
     switch (json, tag) {
     case (.number(let digits), .float), (.string(let digits), .float):
-      StoredValue(digits, kind: .float) { _ in nil }
+      PreferenceValue(digits, as: .float) { _ in nil }
     case (.number(let digits), .double), (.string(let digits), .double):
-      StoredValue(digits, kind: .double) { _ in nil }
-    case (.string(let text), .data): Data(base64Encoded: text).map(StoredValue.data)
+      PreferenceValue(digits, as: .double) { _ in nil }
+    case (.string(let text), .data): Data(base64Encoded: text).map { .data($0) }
     // A date in a file has a zone.
-    case (.string(let text), .date): DateText.parseExact(text) { _ in nil }.map(StoredValue.date)
-    case (.string(let text), .url): URL(written: text).map(StoredValue.url)
+    case (.string(let text), .date): DateText.parseExact(text) { _ in nil }.map { .date($0) }
+    case (.string(let text), .url): URL(written: text).map { .url($0) }
     case (.array(let parts), .url): url(parts)
-    case (.string(let text), .uuid): UUID(uuidString: text).map(StoredValue.uuid)
+    case (.string(let text), .uuid): UUID(uuidString: text).map { .uuid($0) }
     case (.string(let text), .decimal), (.number(let text), .decimal):
-      StoredValue.decimal(exactly: text)
+      PreferenceValue.decimal(exactly: text)
     default: nil
     }
   }
 
-  private static func url(_ parts: [JSONValue]) -> StoredValue? {
+  private static func url(_ parts: [JSONValue]) -> PreferenceValue? {
     guard parts.count == 2, case .string(let relative) = parts[0],
       case .string(let base) = parts[1],
       let base = URL(written: base), let url = URL(string: relative, relativeTo: base)
@@ -216,11 +209,11 @@ struct JSONForm {
   }
 
   /// Returns the number of its digits: without a fraction and an exponent, a whole one.
-  private static func number(_ digits: String) -> StoredValue? {
+  private static func number(_ digits: String) -> PreferenceValue? {
     if !digits.contains(where: { ".eE".contains($0) }) {
       if let number = Int64(digits) { return .integer(number) }
-      if let number = UInt64(digits) { return .unsigned(number) }
-      return StoredValue.decimal(exactly: digits)
+      if let number = UInt64(digits) { return .unsignedInteger(number) }
+      return PreferenceValue.decimal(exactly: digits)
     }
     return Double(digits).flatMap { $0.isFinite ? .double($0) : nil }
   }
@@ -230,7 +223,7 @@ extension JSONValue {
   /// Reads a text; an error names the line, not the text.
   init(parsing text: String) throws(PreferencesError) {
     do {
-      try self.init(reading: text, maximumDepth: StoredValue.maximumDepth)
+      try self.init(reading: text, maximumDepth: PreferenceValue.maximumDepth)
     } catch let error as JSONError {
       throw PreferencesError(
         .damaged, "this is not JSON: line \(error.line(in: text)): \(error.reason)")

@@ -31,9 +31,8 @@ struct PreferenceDomain {
   }
 
   /// Returns the value of a key; `nil` if there is none.
-  func value(forKey key: String) throws -> StoredValue? {
-    guard let object = try store.value(forKey: key) else { return nil }
-    return try Self.value(object, key)
+  func value(forKey key: String) throws -> PreferenceValue? {
+    try store.value(forKey: key)?.withOneNaN
   }
 
   /// Returns whether a key has a value, also one that cannot be read.
@@ -54,13 +53,7 @@ struct PreferenceDomain {
     var contents = DomainContents()
     contents.unreadable = pairs.unreadable.map { ($0.key, $0.failure) }
     contents.otherKeysFailure = pairs.otherKeysFailure
-    for (key, object) in pairs.pairs {
-      do {
-        contents.values.append((key, try Self.value(object, key)))
-      } catch {
-        contents.unreadable.append((key, error))
-      }
-    }
+    contents.values = pairs.pairs.map { ($0.key, $0.value.withOneNaN) }
     contents.values.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     contents.unreadable.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     return contents
@@ -80,19 +73,14 @@ struct PreferenceDomain {
   }
 
   /// Sets the value of a key; `nil` removes it.
-  func set(_ value: StoredValue?, forKey key: String) throws {
-    try store.set(value?.object, forKey: key)
-  }
-
-  private static func value(_ object: Any, _ key: String) throws -> StoredValue {
-    guard let value = StoredValue(object) else { throw CommandLineError.unknownType(key) }
-    return value
+  func set(_ value: PreferenceValue?, forKey key: String) throws {
+    try store.set(value, forKey: key)
   }
 }
 
 /// All values of a domain that can be read, and why the others cannot.
 struct DomainContents {
-  var values: [(key: String, value: StoredValue)] = []
+  var values: [(key: String, value: PreferenceValue)] = []
   var unreadable: [(key: String, failure: any Error)] = []
 
   /// Why there may be other values: those of `UserDefaults` are not imported, or changes are missing.
@@ -131,13 +119,13 @@ protocol DomainStore {
   func isWithoutFile() throws -> Bool
 
   /// Returns the value of a key; `nil` if there is none.
-  func value(forKey key: String) throws -> Any?
+  func value(forKey key: String) throws -> PreferenceValue?
 
   /// Returns all keys with their values that can be read, in any order, and why others cannot.
   func pairs() throws -> ReadablePairs
 
   /// Sets the value of a key; `nil` removes it.
-  func set(_ value: Any?, forKey key: String) throws
+  func set(_ value: PreferenceValue?, forKey key: String) throws
 
   /// Removes what has a key that is not text, which no call can name.
   func removeDamagedKeys() throws
@@ -147,7 +135,7 @@ protocol DomainStore {
   func change(_ kind: ChangeKind, _ body: (any DomainStore) throws -> Void) throws
 
   /// Fails as changes would, without making them; nothing is created.
-  func rehearse(_ changes: [(key: String, value: Any?)], _ kind: ChangeKind) throws
+  func rehearse(_ changes: [(key: String, value: PreferenceValue?)], _ kind: ChangeKind) throws
 
   /// Notifies of the changes of everybody until what it returns is gone.
   ///
@@ -169,5 +157,5 @@ protocol DomainStore {
 extension DomainStore {
   func isWithoutFile() -> Bool { false }
   func removeDamagedKeys() {}
-  func rehearse(_ changes: [(key: String, value: Any?)], _ kind: ChangeKind) throws {}
+  func rehearse(_ changes: [(key: String, value: PreferenceValue?)], _ kind: ChangeKind) throws {}
 }

@@ -31,8 +31,8 @@ struct ReadCommand: PreferenceSubcommand {
 
   @Option(
     name: .shortAndLong, help: .init("Fail unless the value has this type", valueName: "name"),
-    completion: .list(ValueKind.allCases.map(\.rawValue)), transform: ReadCommand.kind)
-  var type: ValueKind?
+    completion: .list(ValueType.allCases.map(\.rawValue)), transform: ReadCommand.kind)
+  var type: ValueType?
 
   @Option(
     parsing: .unconditional,
@@ -61,11 +61,11 @@ struct ReadCommand: PreferenceSubcommand {
   }
 
   /// Returns the value of the key, or the default one; `nil` if that was printed as it is.
-  private func stored(_ key: String, _ session: PreferenceSession) throws -> StoredValue? {
+  private func stored(_ key: String, _ session: PreferenceSession) throws -> PreferenceValue? {
     if let value = try session.domain.value(forKey: key) {
       guard let type else { return value }
       guard let converted = value.converted(to: type) else {
-        throw CommandLineError.otherType(key, value.kind, type)
+        throw CommandLineError.otherType(key, value.type, type)
       }
       return converted
     }
@@ -73,15 +73,15 @@ struct ReadCommand: PreferenceSubcommand {
       throw session.missing(key, in: try session.existingDomain())
     }
     let kind = type ?? .string
-    guard kind != .array, kind != .dict else { return try StoredValue.json(text) }
-    guard let value = StoredValue(text, kind: kind, local: PreferenceSession.local) else {
+    guard kind != .array, kind != .dict else { return try PreferenceValue.json(text) }
+    guard let value = PreferenceValue(text, as: kind, local: PreferenceSession.local) else {
       throw CommandLineError.noValue(kind, PreferenceUsageText.example(of: kind))
     }
     return value
   }
 
   private func show(
-    _ value: StoredValue, _ key: String, _ session: PreferenceSession
+    _ value: PreferenceValue, _ key: String, _ session: PreferenceSession
   ) throws {
     if form.json {
       try session.output.write(value.plainJSON)
@@ -89,7 +89,7 @@ struct ReadCommand: PreferenceSubcommand {
       try session.output.write(file: PropertyListText.data(of: value, forKey: key))
     } else if form.raw {
       try session.output.write(value.bytes)
-    } else if [.array, .dict].contains(value.kind) {
+    } else if [.array, .dict].contains(value.type) {
       try session.output.write(value.plainJSON)
     } else {
       try session.output.write(lines: value.text)
@@ -97,7 +97,7 @@ struct ReadCommand: PreferenceSubcommand {
   }
 
   private func show(
-    all values: [(key: String, value: StoredValue)], _ session: PreferenceSession
+    all values: [(key: String, value: PreferenceValue)], _ session: PreferenceSession
   ) throws {
     if form.plist {
       try session.output.write(file: PropertyListText.data(of: values))
@@ -107,8 +107,8 @@ struct ReadCommand: PreferenceSubcommand {
     }
   }
 
-  private static func kind(_ name: String) throws -> ValueKind {
-    guard let kind = ValueKind.named(name) else { throw ValidationError(PreferenceUsageText.type) }
+  private static func kind(_ name: String) throws -> ValueType {
+    guard let kind = ValueType.named(name) else { throw ValidationError(PreferenceUsageText.type) }
     return kind
   }
 }
@@ -160,7 +160,7 @@ struct PreferenceListCommand: PreferenceSubcommand {
     if json {
       try session.output.write(.array(values.map { Self.json($0.key, $0.value) }))
     } else {
-      let rows = values.map { [$0.key, $0.value.kind.rawValue, $0.value.line] }
+      let rows = values.map { [$0.key, $0.value.type.rawValue, $0.value.line] }
       try session.output.write(TextTable(header: ["KEY", "TYPE", "VALUE"], rows: rows))
     }
     try session.require(contents)
@@ -188,9 +188,9 @@ struct PreferenceListCommand: PreferenceSubcommand {
     try session.interface.fail(with: failures)
   }
 
-  static func json(_ key: String, _ value: StoredValue) -> JSONValue {
+  static func json(_ key: String, _ value: PreferenceValue) -> JSONValue {
     .object([
-      ("key", .string(key)), ("type", .string(value.kind.rawValue)), ("value", value.plainJSON),
+      ("key", .string(key)), ("type", .string(value.type.rawValue)), ("value", value.plainJSON),
     ])
   }
 

@@ -5,7 +5,7 @@ enum PreferenceUsageText {
   static let domainMissing = "name a domain with --domain"
   static let oneForm = "choose one of --json, --plist and --raw"
   static let oneFormat = "choose one of --json and --plist"
-  static let type = "choose one of " + ValueKind.allCases.map(\.rawValue).joined(separator: ", ")
+  static let type = "choose one of " + ValueType.allCases.map(\.rawValue).joined(separator: ", ")
   static let typeToWrite = type + ", json, plist"
   static let valueMissing = "give a value, or - to read it from standard input"
   static let oneValue = "give one value; put quotes around a value with spaces"
@@ -51,7 +51,7 @@ enum PreferenceUsageText {
   }
 
   /// Returns an example of a type's text.
-  static func example(of kind: ValueKind) -> String {
+  static func example(of kind: ValueType) -> String {
     switch kind {
     case .string: "text"
     case .int: "digits, such as 8080"
@@ -111,7 +111,7 @@ enum DefaultsUsage {
   }
 
   private static func isValueOption(_ argument: String) -> Bool {
-    ValueKind.ofDefaults[argument] != nil || collections[argument] != nil
+    ValueType.ofDefaults[argument] != nil || collections[argument] != nil
   }
 
   private static func ofMachine(_ word: String) -> OtherUsage? {

@@ -7,9 +7,9 @@ struct ValueOptions: ParsableArguments {
   @Option(
     name: .shortAndLong,
     help: .init(
-      "The type: \(ValueKind.allCases.map(\.rawValue).joined(separator: ", ")), json, plist "
+      "The type: \(ValueType.allCases.map(\.rawValue).joined(separator: ", ")), json, plist "
         + "(default: string)", valueName: "name"),
-    completion: .list(ValueKind.allCases.map(\.rawValue) + ["json", "plist"]),
+    completion: .list(ValueType.allCases.map(\.rawValue) + ["json", "plist"]),
     transform: ValueOptions.form)
   var type: WrittenForm?
 
@@ -61,10 +61,10 @@ struct ValueOptions: ParsableArguments {
 
   /// The values that options of `defaults` give.
   private var given: [(form: WrittenForm, words: [String], adds: Bool)] {
-    let single: [(ValueKind, String?)] = [
+    let single: [(ValueType, String?)] = [
       (.string, string), (.int, int), (.float, float), (.bool, bool), (.date, date), (.data, data),
     ]
-    let several: [(ValueKind, [String], Bool)] = [
+    let several: [(ValueType, [String], Bool)] = [
       (.array, array, false), (.dict, dict, false), (.array, arrayAdd, true),
       (.dict, dictAdd, true),
     ]
@@ -92,7 +92,7 @@ struct ValueOptions: ParsableArguments {
     var follows = ""
     for word in given.first?.words ?? [] where given.first?.form.isCollection == true {
       let isOption = word.wholeMatch(of: /--[a-z].*|-[a-z]/) != nil
-      guard !isOption || ValueKind.ofDefaults[follows] != nil else {
+      guard !isOption || ValueType.ofDefaults[follows] != nil else {
         throw ValidationError(PreferenceUsageText.optionsFirst)
       }
       follows = word

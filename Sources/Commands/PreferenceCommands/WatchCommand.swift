@@ -98,23 +98,20 @@ struct WatchCommand: PreferenceSubcommand {
 
   /// Prints a change; returns whether the command ends.
   private func ends(after change: PreferenceChange, _ output: ValueOutput) throws -> Bool {
-    let value = try change.newValue.map { object in
-      guard let value = StoredValue(object) else { throw CommandLineError.unknownType(change.key) }
-      return value
-    }
+    let value = change.newValue.flatMap { PreferenceValue($0)?.withOneNaN }
     let isPrinted = !change.isInitial || initial && value != nil
     if isPrinted, try !write(line(change.key, value), output) { return true }
     return until.map { $0 == value?.text } ?? (once && !change.isInitial)
   }
 
-  private func line(_ key: String, _ value: StoredValue?) -> String {
+  private func line(_ key: String, _ value: PreferenceValue?) -> String {
     if json {
       let object =
         value.map { PreferenceListCommand.json(key, $0) }
         ?? .object([("key", .string(key)), ("removed", .bool(true))])
       return object.line.visibleInJSON + "\n"
     }
-    let fields = value.map { ["set", key, $0.kind.rawValue, $0.line] } ?? ["removed", key]
+    let fields = value.map { ["set", key, $0.type.rawValue, $0.line] } ?? ["removed", key]
     return TextTable(header: [], rows: [fields]).lines
   }
 

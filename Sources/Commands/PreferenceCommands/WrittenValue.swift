@@ -4,7 +4,7 @@ internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
 enum WrittenForm: Equatable {
-  case text(ValueKind)
+  case text(ValueType)
   case json
   case propertyList
 
@@ -16,19 +16,19 @@ enum WrittenForm: Equatable {
     switch name {
     case "json": .json
     case "plist": .propertyList
-    default: ValueKind.named(name).map(WrittenForm.text)
+    default: ValueType.named(name).map(WrittenForm.text)
     }
   }
 }
 
-extension StoredValue {
+extension PreferenceValue {
   /// Reads a value from the words of a command line.
   ///
   /// An array takes its elements and a dictionary its keys and values, each of which can follow a
   /// type, as `defaults` has it: `-int 1`.
   static func read(
     _ words: [String], as form: WrittenForm, local: (Date) -> Date
-  ) throws -> StoredValue {
+  ) throws -> PreferenceValue {
     switch form {
     case .text(.array): return .array(try elements(words, local))
     case .text(.dict):
@@ -37,7 +37,7 @@ extension StoredValue {
         throw CommandLineError(
           ExitCodes.usage, PreferenceUsageText.pairs, hint: PreferenceUsageText.pairsInJSON)
       }
-      var values: [String: StoredValue] = [:]
+      var values: [String: PreferenceValue] = [:]
       for index in stride(from: 0, to: elements.count, by: 2) {
         values[elements[index].text] = elements[index + 1]
       }
@@ -50,7 +50,7 @@ extension StoredValue {
   }
 
   /// Reads a value from JSON; a value in it that is `null` is left out.
-  static func json(_ text: String) throws -> StoredValue {
+  static func json(_ text: String) throws -> PreferenceValue {
     var form = JSONForm()
     let value = try wellFormed {
       guard !text.utf8.starts(with: FileFormat.byteOrderMark) else {
@@ -72,11 +72,13 @@ extension StoredValue {
     }
   }
 
-  private static func elements(_ words: [String], _ local: (Date) -> Date) throws -> [StoredValue] {
-    var elements: [StoredValue] = []
+  private static func elements(_ words: [String], _ local: (Date) -> Date) throws
+    -> [PreferenceValue]
+  {
+    var elements: [PreferenceValue] = []
     var rest = words[...]
     while let word = rest.popFirst() {
-      if word.hasPrefix("-"), let kind = ValueKind.ofDefaults[word], let text = rest.popFirst() {
+      if word.hasPrefix("-"), let kind = ValueType.ofDefaults[word], let text = rest.popFirst() {
         elements.append(try element(text, kind, local))
       } else {
         elements.append(.string(word))
@@ -86,18 +88,18 @@ extension StoredValue {
   }
 
   private static func element(
-    _ text: String, _ kind: ValueKind, _ local: (Date) -> Date
-  ) throws -> StoredValue {
-    guard let value = StoredValue(text, kind: kind, local: local) else {
+    _ text: String, _ kind: ValueType, _ local: (Date) -> Date
+  ) throws -> PreferenceValue {
+    guard let value = PreferenceValue(text, as: kind, local: local) else {
       throw CommandLineError.noValue(kind, PreferenceUsageText.example(of: kind))
     }
     return value
   }
 }
 
-extension ValueKind {
+extension ValueType {
   /// The types by the options that `defaults` has for them.
-  static let ofDefaults: [String: ValueKind] = [
+  static let ofDefaults: [String: ValueType] = [
     "-string": .string, "-int": .int, "-integer": .int, "-float": .float, "-bool": .bool,
     "-boolean": .bool, "-data": .data, "-date": .date,
   ]
@@ -106,23 +108,19 @@ extension ValueKind {
 /// What a key has before or after a change.
 enum ShownValue {
   case absent
-  case value(StoredValue)
+  case value(PreferenceValue)
   /// A value that is not known, and in one word why.
   case hidden(String)
 
   static let unknown = ShownValue.hidden("unknown")
 
-  init(_ value: StoredValue?) { self = value.map(ShownValue.value) ?? .absent }
-
-  init(object: PreferenceObject?) {
-    self = object.map { StoredValue($0).map(ShownValue.value) ?? .unknown } ?? .absent
-  }
+  init(_ value: PreferenceValue?) { self = value.map { .value($0.withOneNaN) } ?? .absent }
 
   /// The words for type and value; `nil` if there is no value.
   var words: [String]? {
     switch self {
     case .absent: nil
-    case .value(let value): [value.kind.rawValue, value.line]
+    case .value(let value): [value.type.rawValue, value.line]
     case .hidden(let reason): [reason, ""]
     }
   }
@@ -130,14 +128,14 @@ enum ShownValue {
   /// Whether both are known, and have the same type and value.
   func isSame(as other: Self) -> Bool {
     guard case .value(let one) = self, case .value(let other) = other else { return false }
-    return one.isSame(as: other)
+    return one == other
   }
 
   var json: JSONValue {
     switch self {
     case .absent: .null
     case .value(let value):
-      .object([("type", .string(value.kind.rawValue)), ("value", value.plainJSON)])
+      .object([("type", .string(value.type.rawValue)), ("value", value.plainJSON)])
     case .hidden(let reason): .object([("type", .string(reason))])
     }
   }
@@ -160,7 +158,7 @@ struct ValueDifference {
     self.new = new
   }
 
-  init(key: String, old: StoredValue?, new: StoredValue?) {
+  init(key: String, old: PreferenceValue?, new: PreferenceValue?) {
     self.init(key: key, old: ShownValue(old), new: ShownValue(new))
   }
 

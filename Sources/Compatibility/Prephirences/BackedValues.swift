@@ -170,7 +170,7 @@ extension BackedUserDefaults {
     var forms: [String: Any] = [:]
     for (key, value) in values {
       do throws(PreferencesError) {
-        forms[key] = try PropertyListForm.encode(value, forKey: key)
+        forms[key] = try PropertyListForm.encode(value, forKey: key).plain
       } catch {
         record(error)
       }

@@ -34,7 +34,7 @@ open class DictionaryPreferences: ForwardingPreferences, ExpressibleByDictionary
   ///
   /// - Parameter filePath: The path of the file; its root is a dictionary.
   public init?(filePath: String) {
-    guard let file = try? PropertyListFile(path: filePath).read() else { return nil }
+    guard let file = try? PropertyListFile(path: filePath).readObjects() else { return nil }
     storage = SharedDictionary(file.values)
   }
 
@@ -57,7 +57,7 @@ open class DictionaryPreferences: ForwardingPreferences, ExpressibleByDictionary
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/notFound``,
   ///   ``PreferencesError/Code/damaged`` or ``PreferencesError/Code/inputOutput``.
   public convenience init(contentsOfFile path: String) throws(PreferencesError) {
-    self.init(dictionary: try PropertyListFile(path: path).read().values)
+    self.init(dictionary: try PropertyListFile(path: path).readObjects().values)
   }
 
   /// Copies all values of other preferences.

@@ -45,7 +45,7 @@ open class Plist: MutableDictionaryPreferences, ChangeRecording, @unchecked Send
   ///
   /// - Parameter filePath: The path of the file; its root is a dictionary.
   public override init?(filePath: String) {
-    guard let file = try? PropertyListFile(path: filePath).read() else { return nil }
+    guard let file = try? PropertyListFile(path: filePath).readObjects() else { return nil }
     self.filePath = filePath
     state = PosixMutex(PlistState(format: file.format.foundationFormat))
     super.init(dictionary: file.values)
@@ -57,7 +57,7 @@ open class Plist: MutableDictionaryPreferences, ChangeRecording, @unchecked Send
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/notFound``,
   ///   ``PreferencesError/Code/damaged`` or ``PreferencesError/Code/inputOutput``.
   public convenience init(contentsOfFile path: String) throws(PreferencesError) {
-    let file = try PropertyListFile(path: path).read()
+    let file = try PropertyListFile(path: path).readObjects()
     self.init(file.values, filePath: path, format: file.format.foundationFormat)
   }
 
@@ -249,7 +249,7 @@ extension Plist {
     access.lock()
     defer { access.unlock() }
     do throws(PreferencesError) {
-      let content = try file.read()
+      let content = try file.readObjects()
       state.withLock {
         $0.format = content.format.foundationFormat
         $0.isDamaged = false
@@ -298,12 +298,12 @@ extension Plist {
 extension Bundle: PreferencesType {
   /// Returns the value of a key.
   public func object(forKey key: PreferenceKey) -> PreferenceObject? {
-    unwrapped(object(forInfoDictionaryKey: key)).map(PropertyListForm.decode)
+    unwrapped(object(forInfoDictionaryKey: key)).map(FoundationForm.decode)
   }
 
   /// Returns all preferences.
   public func dictionary() -> PreferencesDictionary {
-    (infoDictionary ?? [:]).droppingNil().mapValues(PropertyListForm.decode)
+    (infoDictionary ?? [:]).droppingNil().mapValues(FoundationForm.decode)
   }
 }
 

@@ -36,22 +36,18 @@ extension UserDefaults: PreferencesType {
   public func preferenceObject(forKey key: PreferenceKey) -> PreferenceObject? {
     guard let form = object(forKey: key) else { return nil }
     if backed != nil { return form }
-    let value = PropertyListForm.decode(form)
-    guard ExactDates.hasDates(value) else { return value }
-    return ExactDates.restore(value, exactDates(forKey: key))
-  }
-
-  private func exactDates(forKey key: PreferenceKey) -> Any? {
-    object(forKey: ExactDates.key(beside: key)).map(PropertyListForm.decode)
+    let value = FoundationForm.decode(form)
+    guard FoundationForm.hasDates(value) else { return value }
+    return FoundationForm.restore(value, object(forKey: ExactDates.key(beside: key)))
   }
 
   /// Returns all visible defaults, including those that are registered and those of the system.
   public func dictionary() -> PreferencesDictionary {
     if let backed { return backed.dictionaryRepresentation() }
-    let forms = dictionaryRepresentation().mapValues(PropertyListForm.decode)
+    let forms = dictionaryRepresentation().mapValues(FoundationForm.decode)
     var values: PreferencesDictionary = [:]
     for (key, value) in forms where !ExactDates.isBeside(key) {
-      values[key] = ExactDates.restore(value, forms[ExactDates.key(beside: key)])
+      values[key] = FoundationForm.restore(value, forms[ExactDates.key(beside: key)])
     }
     return values
   }
@@ -223,6 +219,50 @@ final class FailedObjects: Sendable {
         entries.all[identity] = entry
         if entry != nil { entries.all = entries.all.filter { $1.object != nil } }
       }
+    }
+  }
+}
+
+/// Property lists that Foundation has read or registered, which have objects of any type.
+enum FoundationForm {
+  /// Reads a value from its form; see ``PropertyListForm/decode(_:)``.
+  static func decode(_ form: Any) -> Any {
+    mapped(form) { leaf in
+      if let data = leaf as? Data { return MarkedArchive.value(of: data)?.object ?? data }
+      return leaf is any Numeric ? NumberBoxing.boxed(leaf) : leaf
+    }
+  }
+
+  /// Returns whether a value contains dates.
+  static func hasDates(_ value: Any) -> Bool {
+    var found = false
+    _ = withDates(value) { date in
+      found = true
+      return date
+    }
+    return found
+  }
+
+  /// Returns a value with its exact dates, if they still match the value.
+  static func restore(_ value: Any, _ list: Any?) -> Any {
+    ExactDates.restore(value, list, withDates)
+  }
+
+  private static func withDates(_ value: Any, _ body: (Date) -> Date) -> Any {
+    mapped(value) { leaf in (leaf as? Date).map(body) ?? leaf }
+  }
+
+  /// Returns a value with each part that is no array or dictionary as a function returns it.
+  private static func mapped(_ value: Any, _ body: (Any) -> Any) -> Any {
+    switch unwrapped(value) {
+    case let array as [Any?]: array.compactMap { $0.map { mapped($0, body) } }
+    case let dictionary as [String: Any?]:
+      dictionary.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        .reduce(into: PreferencesDictionary()) { values, pair in
+          values[pair.key] = pair.value.map { mapped($0, body) }
+        }
+    case let leaf?: body(leaf)
+    case nil: value
     }
   }
 }

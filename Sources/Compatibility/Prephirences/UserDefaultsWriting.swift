@@ -116,7 +116,7 @@ extension UserDefaults {
 
   func save(_ values: [(PreferenceKey, PreferenceObject?)]) throws(PreferencesError) {
     if let backed { return try backed.storeAll(values) }
-    var forms: [(PreferenceKey, Any?)] = []
+    var forms: [(PreferenceKey, PreferenceValue?)] = []
     for (key, value) in values {
       let value = unwrapped(value)
       forms.append(
@@ -129,7 +129,7 @@ extension UserDefaults {
     }
   }
 
-  private func replace(_ forms: [(PreferenceKey, Any?)]) {
+  private func replace(_ forms: [(PreferenceKey, PreferenceValue?)]) {
     // Performs all reads before the first write, because a read after a write collects all defaults
     // again.
     let dated = Set(
@@ -143,11 +143,11 @@ extension UserDefaults {
       }
       // The value comes first: exact dates that do not match it are ignored.
       if let dates = ExactDates.list(of: form) {
-        set(dates as Any?, forKey: beside)
+        set(dates.plain as Any?, forKey: beside)
       } else if dated.contains(beside) {
         removeObject(forKey: beside)
       }
-      set(form as Any?, forKey: key)
+      set(form.plain as Any?, forKey: key)
     }
   }
 }

@@ -11,6 +11,9 @@ package protocol BuiltInStore: CredentialStore {
     _ query: CredentialQuery, _ requirement: Accessibility.UnlockRequirement
   ) throws(KeychainError)
 
+  /// Searches, and keeps the keys for the secrets of the found credentials.
+  func find(_ query: CredentialQuery) throws(KeychainError) -> FoundCredentials
+
   /// Checks that every item is intact and can be read, for which it may ask a person.
   func requireReadableAndIntact() throws(KeychainError)
 
@@ -34,16 +37,23 @@ package protocol BuiltInStore: CredentialStore {
   /// The environment that locates the user's folders.
   var environment: EnvironmentVariables { get }
 
-  /// Returns this store for operations that must not wait for a person or a long computation.
+  /// Returns this store for attempts that wait neither for a person nor for a long computation.
   ///
-  /// An operation that would have to wait fails, and the question records for what.
-  func postponing(_ question: PostponedQuestion) -> any BuiltInStore
+  /// An operation that would have to wait throws an error with the ``Need``. All attempts of a call
+  /// use one quiet store, which keeps the keys that it was given. If dialogs are forbidden, a
+  /// provider does not even show the dialog of a change, which then fails as if no person may be
+  /// asked.
+  func quiet(forbiddingDialogs: Bool) -> any BuiltInStore
 }
 
 extension BuiltInStore {
   package func makeReadable(
     _ query: CredentialQuery, _ requirement: Accessibility.UnlockRequirement
   ) throws(KeychainError) {}
+
+  package func find(_ query: CredentialQuery) throws(KeychainError) -> FoundCredentials {
+    FoundCredentials(try search(query), in: self)
+  }
 
   package func requireReadableAndIntact() throws(KeychainError) {}
 
@@ -70,7 +80,7 @@ extension BuiltInStore {
 
   package var environment: EnvironmentVariables { .process }
 
-  package func postponing(_ question: PostponedQuestion) -> any BuiltInStore { self }
+  package func quiet(forbiddingDialogs: Bool) -> any BuiltInStore { self }
 }
 
 // The only code that asks whether a store belongs to this package.
@@ -81,6 +91,11 @@ extension CredentialStore {
     _ query: CredentialQuery = CredentialQuery(),
     _ requirement: Accessibility.UnlockRequirement = .unlockedNow
   ) throws(KeychainError) { try builtIn?.makeReadable(query, requirement) }
+
+  package func find(_ query: CredentialQuery) throws(KeychainError) -> FoundCredentials {
+    if let builtIn { return try builtIn.find(query) }
+    return FoundCredentials(try search(query), in: self)
+  }
 
   package func requireReadableAndIntact() throws(KeychainError) {
     try builtIn?.requireReadableAndIntact()
@@ -111,63 +126,27 @@ extension CredentialStore {
 
   package var environment: EnvironmentVariables { builtIn?.environment ?? .process }
 
-  package func postponing(_ question: PostponedQuestion) -> any CredentialStore {
-    builtIn?.postponing(question) ?? self
+  package func quiet(forbiddingDialogs: Bool = false) -> any CredentialStore {
+    builtIn?.quiet(forbiddingDialogs: forbiddingDialogs) ?? self
   }
 }
 
-/// What an operation that holds a lock would have to wait for, such as a passphrase and its hash.
-///
-/// The operation fails and releases the lock. The question is then asked, and the operation
-/// repeated.
-package final class PostponedQuestion: Sendable {
-  private let question = PosixMutex<(@Sendable () throws(KeychainError) -> Void)?>(nil)
-  private let refusal = PosixMutex<KeychainError?>(nil)
+/// The result of a search, whose secrets can be read.
+package struct FoundCredentials {
+  package let result: CredentialSearchResult
 
-  /// Whether a provider must not show even the dialog that is part of a change.
-  ///
-  /// Such a change fails then, as it does if no person may be asked.
-  package let forbidsDialogs: Bool
+  /// Returns the secret of a found credential; `nil` if it was removed.
+  package let secret: (Credential) throws(KeychainError) -> StoredSecret?
 
-  package init(forbidsDialogs: Bool = false) { self.forbidsDialogs = forbidsDialogs }
+  package init(
+    _ result: CredentialSearchResult,
+    secret: @escaping (Credential) throws(KeychainError) -> StoredSecret?
+  ) { (self.result, self.secret) = (result, secret) }
 
-  /// Records what must be done before the operation is repeated.
-  ///
-  /// Returns the error of the operation, which is not reported unless it was given to
-  /// ``refuse(with:)``.
-  package func postpone(
-    _ question: @escaping @Sendable () throws(KeychainError) -> Void
-  ) -> KeychainError {
-    if let refusal = refusal.withLock({ $0 }) { return refusal }
-    self.question.withLock { $0 = question }
-    return KeychainError(.busy, "something must be asked first")
-  }
-
-  /// Records nothing from now on, and lets operations that would have to wait fail with an error.
-  package func refuse(with error: KeychainError) { refusal.withLock { $0 = error } }
-
-  /// Repeats an operation, which takes its own lock, until it has no more questions.
-  package func answering<Result>(
-    _ operation: () throws(KeychainError) -> Result
-  ) throws(KeychainError) -> Result {
-    for _ in 0..<8 {
-      do throws(KeychainError) {
-        return try operation()
-      } catch {
-        guard let question = take() else { throw error }
-        try question()
-      }
-    }
-    throw KeychainError(
-      .busy, "the store is locked again each time it was unlocked", recovery: .tryAgain)
-  }
-
-  /// Returns what must be done before the operation is repeated, once; `nil` if nothing was
-  /// recorded.
-  package func take() -> (@Sendable () throws(KeychainError) -> Void)? {
-    question.withLock { question in
-      defer { question = nil }
-      return question
+  /// Creates a result whose secrets are looked up again.
+  package init(_ result: CredentialSearchResult, in store: any CredentialStore) {
+    self.init(result) { credential throws(KeychainError) in
+      try store.secret(for: credential.identity)
     }
   }
 }

@@ -149,22 +149,24 @@ package struct CredentialSearcher {
   package func credentials(
     matching query: CredentialQuery, where isMatch: (Credential) -> Bool
   ) throws(KeychainError) -> [Credential] {
-    try matches(of: query) { isMatch($0) ? $0 : nil }
+    try matches(of: query) { credential, _ in isMatch(credential) ? credential : nil }
   }
 
-  /// Returns what `match` makes of the credentials that match a query, without those that it refuses.
+  /// Returns what `match` makes of the credentials that match a query, without those that it
+  /// refuses.
   package func matches<Match>(
-    of query: CredentialQuery, _ match: (Credential) -> Match?
+    of query: CredentialQuery, _ match: (Credential, FoundCredentials) -> Match?
   ) throws(KeychainError) -> [Match] {
-    var result = try store.search(query)
-    var found = result.credentials.compactMap(match)
-    if found.isEmpty, result.lockedCount > 0 {
+    var all = try store.find(query)
+    var found = all.result.credentials.compactMap { match($0, all) }
+    if found.isEmpty, all.result.lockedCount > 0 {
       // The search does not unlock by itself, because it cannot know whether that would help.
       try unlock(query)
-      result = try store.search(query)
-      found = result.credentials.compactMap(match)
+      all = try store.find(query)
+      found = all.result.credentials.compactMap { match($0, all) }
     }
     guard found.isEmpty else { return found }
+    let result = all.result
     let recovery: KeychainError.Recovery = result.lockedCount > 0 ? try unlocking(query) : .unlock
     if let failure = KeychainError(incomplete: result, unlocking: recovery) { throw failure }
     return []

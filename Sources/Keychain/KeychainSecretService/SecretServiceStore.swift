@@ -47,35 +47,35 @@ public final class SecretServiceStore: CredentialStore {
   public static let maximumItemCount = BusValue.maximumElementCount
 
   let watch: ChangeWatch
-  private let question: PostponedQuestion?
+  private let quietness: Quietness?
 
   /// Creates a handle; nothing is connected before the first use.
   public init(configuration: Configuration = Configuration()) {
     self.configuration = configuration
     watch = ChangeWatch(configuration)
-    question = nil
+    quietness = nil
   }
 
-  /// Creates a second handle that shares its observers with another, and postpones its questions.
-  private init(_ store: SecretServiceStore, _ question: PostponedQuestion) {
+  /// Creates a second handle that shares its observers with another, and asks nothing to unlock.
+  private init(_ store: SecretServiceStore, _ quietness: Quietness) {
     configuration = store.configuration
     watch = store.watch
-    self.question = question
+    self.quietness = quietness
   }
 
   /// Runs an operation on the connection of the process.
   func run<Result: ~Copyable>(
     _ body: (ServiceOperation) throws(KeychainError) -> Result
-  ) throws(KeychainError) -> Result { try ServiceOperation.run(configuration, question, body) }
+  ) throws(KeychainError) -> Result { try ServiceOperation.run(configuration, quietness, body) }
 
   /// Returns this store for operations that ask nothing to unlock or to create the collection; see
   /// the protocol.
   ///
   /// A question that is part of a change is still asked: some providers ask before they remove an
-  /// item. If the question forbids dialogs, such a change throws ``KeychainError`` with
+  /// item. Without dialogs, such a change throws ``KeychainError`` with
   /// ``KeychainError/Code/refused``.
-  package func postponing(_ question: PostponedQuestion) -> any BuiltInStore {
-    SecretServiceStore(self, question)
+  package func quiet(forbiddingDialogs: Bool) -> any BuiltInStore {
+    SecretServiceStore(self, forbiddingDialogs ? .withoutDialogs : .withoutUnlocking)
   }
 
   /// Returns a secret; see the protocol.

@@ -44,20 +44,33 @@ public struct KeychainError: Error, Hashable, Sendable {
   public init(
     _ code: Code, _ message: String, recovery: Recovery? = nil, underlying: Underlying? = nil
   ) {
-    parts = Parts(code, message, recovery, underlying)
+    parts = Parts(code, message, recovery, underlying, nil)
   }
+
+  /// Creates the error of a quiet store; see ``Attempt``.
+  package init(_ code: Code, _ message: String, need: Need) {
+    parts = Parts(code, message, nil, nil, need)
+  }
+
+  /// The need of a quiet store's operation; `nil` if it failed for another reason.
+  package var need: Need? { parts.need }
 
   private final class Parts: Hashable, Sendable {
     let code: Code
     let message: String
     let recovery: Recovery?
     let underlying: Underlying?
+    let need: Need?
 
-    init(_ code: Code, _ message: String, _ recovery: Recovery?, _ underlying: Underlying?) {
+    init(
+      _ code: Code, _ message: String, _ recovery: Recovery?, _ underlying: Underlying?,
+      _ need: Need?
+    ) {
       self.code = code
       self.message = message
       self.recovery = recovery
       self.underlying = underlying
+      self.need = need
     }
 
     static func == (left: Parts, right: Parts) -> Bool {

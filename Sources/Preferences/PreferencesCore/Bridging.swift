@@ -38,7 +38,7 @@ package enum NumberBoxing {
 package func withCastableNumbers(_ value: Any, depth: Int = 0) -> Any {
   let type = type(of: value)
   if type is AnyClass || type == String.self || type == Bool.self || type == Data.self
-    || type == Date.self || type == [String].self || depth == PropertyListForm.maximumDepth
+    || type == Date.self || type == [String].self || depth == PreferenceValue.maximumDepth
   {
     return value
   }
@@ -64,7 +64,7 @@ package func withoutNulls(_ values: PreferencesDictionary) -> PreferencesDiction
 /// A value without one keeps its type.
 private func hasNull(_ value: Any, depth: Int) -> Bool {
   // Values of these types, and arrays and dictionaries of them, cannot contain a null.
-  guard depth < PropertyListForm.maximumDepth, !(type(of: value) is any PlainPreferenceValue.Type)
+  guard depth < PreferenceValue.maximumDepth, !(type(of: value) is any PlainPreferenceValue.Type)
   else { return false }
   return switch value {
   case is any BridgedNull: true
@@ -77,7 +77,7 @@ private func hasNull(_ value: Any, depth: Int) -> Bool {
 
 private func stripped(_ value: Any, depth: Int) -> Any? {
   // Stores with a limit refuse deeper values because of their depth.
-  guard depth < PropertyListForm.maximumDepth else { return value }
+  guard depth < PreferenceValue.maximumDepth else { return value }
   return switch value {
   case is any BridgedNull: nil
   case let array as [Any]: array.compactMap { stripped($0, depth: depth + 1) }

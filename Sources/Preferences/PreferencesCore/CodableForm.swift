@@ -46,10 +46,12 @@ package enum CodableForm {
     do {
       // In an array, because a property list cannot consist of text or a number alone.
       let data = try encoder.encode([value])
-      if let array = try PropertyListReader.read(data).root as? [Any], let form = array.first {
+      if case .array(let array) = try PropertyListReader.read(data).root, let form = array.first {
         // Data alone is read as JSON, so a type that is encoded as data becomes JSON.
-        return form is Data && Value.self != Data.self
-          ? try PreferenceCoders.jsonEncoder.encode(value) : withCastableNumbers(form)
+        if case .data = form, Value.self != Data.self {
+          return try PreferenceCoders.jsonEncoder.encode(value)
+        }
+        return form.object(numbers: NumberBoxing.boxed)
       }
     } catch {
       throw .unencodable(key, Value.self, error)

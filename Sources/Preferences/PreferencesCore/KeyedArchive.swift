@@ -26,10 +26,10 @@ package struct KeyedArchive {
   /// Reads the frame of an archive; `nil` if the data has none.
   package init?(_ data: Data) {
     guard let list = BinaryPropertyList(data), let root = Self.fields(list.root, of: list),
-      case .string(Self.archiver) = root["$archiver"],
-      case .integer(Self.version) = root["$version"],
+      case .scalar(.string(Self.archiver)) = root["$archiver"],
+      case .scalar(.integer(Int64(Self.version))) = root["$version"],
       case .dictionary(let top) = root["$top"], case .array(let objects) = root["$objects"],
-      case .string(Self.null)? = objects.first.map({ list.objects[$0] }),
+      case .scalar(.string(Self.null))? = objects.first.map({ list.objects[$0] }),
       let top = Self.fields(top, of: list)
     else { return nil }
     self.list = list
@@ -54,10 +54,10 @@ package struct KeyedArchive {
   private func text(at reference: Int) -> String? {
     // The first object stands for `nil`.
     guard reference > 0, objects.indices.contains(reference) else { return nil }
-    if case .string(let text) = list.objects[objects[reference]] { return text }
+    if case .scalar(.string(let text)) = list.objects[objects[reference]] { return text }
     guard let (name, fields) = object(at: reference),
       ["NSString", "NSMutableString"].contains(name),
-      case .string(let text) = fields["NS.string"]
+      case .scalar(.string(let text)) = fields["NS.string"]
     else { return nil }
     return text
   }
@@ -171,10 +171,11 @@ package struct KeyedArchive {
   private func className(at reference: Int) -> String? {
     guard objects.indices.contains(reference),
       case .dictionary(let pairs) = list.objects[objects[reference]],
-      let entry = Self.fields(pairs, of: list), case .string(let name) = entry["$classname"],
+      let entry = Self.fields(pairs, of: list),
+      case .scalar(.string(let name)) = entry["$classname"],
       case .array(let classes) = entry["$classes"], let first = classes.first,
-      case .string(name) = list.objects[first], name.utf8.count <= Self.maximumNameLength,
-      classes.allSatisfy({ if case .string = list.objects[$0] { true } else { false } })
+      case .scalar(.string(name)) = list.objects[first], name.utf8.count <= Self.maximumNameLength,
+      classes.allSatisfy({ if case .scalar(.string) = list.objects[$0] { true } else { false } })
     else { return nil }
     return name
   }
@@ -210,10 +211,7 @@ package struct KeyedArchive {
   }
 
   private func isScalar(_ object: BinaryPropertyList.Object) -> Bool {
-    switch object {
-    case .reference, .array, .dictionary, .null: false
-    default: true
-    }
+    if case .scalar = object { true } else { false }
   }
 
   private static func fields(_ index: Int, of list: BinaryPropertyList) -> Fields? {
@@ -227,7 +225,7 @@ package struct KeyedArchive {
   ) -> Fields? {
     var fields: Fields = [:]
     for (key, value) in pairs {
-      guard case .string(let key) = list.objects[key],
+      guard case .scalar(.string(let key)) = list.objects[key],
         fields.updateValue(list.objects[value], forKey: key) == nil
       else { return nil }
     }
@@ -267,7 +265,7 @@ enum ArchivedClass {
   }
 
   private static func isString(_ object: BinaryPropertyList.Object?) -> Bool {
-    if case .string = object { true } else { false }
+    if case .scalar(.string) = object { true } else { false }
   }
 
   /// Returns whether text is a valid URL.
@@ -277,7 +275,8 @@ enum ArchivedClass {
     _ field: BinaryPropertyList.Object?, in archive: KeyedArchive,
     _ examination: inout KeyedArchive.Examination
   ) -> Bool {
-    guard case .reference(let reference) = field, case .string(let text) = archive.object(field)
+    guard case .reference(let reference) = field,
+      case .scalar(.string(let text)) = archive.object(field)
     else { return false }
     if let known = examination.areURLs[reference] { return known }
     let isURL = URL(string: text, encodingInvalidCharacters: false) != nil
@@ -294,10 +293,10 @@ enum ArchivedClass {
   }
 
   private static func isReal(_ object: BinaryPropertyList.Object?) -> Bool {
-    if case .real = object { true } else { false }
+    if case .scalar(.double) = object { true } else { false }
   }
 
   private static func isData(_ object: BinaryPropertyList.Object?, count: Int? = nil) -> Bool {
-    if case .data(let bytes) = object { count == nil || count == bytes.count } else { false }
+    if case .scalar(.data(let data)) = object { count == nil || count == data.count } else { false }
   }
 }

@@ -51,20 +51,20 @@ package struct MarkedArchive {
   }
 
   /// Returns the value of an archive with a mark; `nil` for other data.
-  package static func value(of data: Data) -> Any? {
+  package static func value(of data: Data) -> PreferenceValue? {
     // Most data is not an archive, so this check must be cheap.
     guard data.starts(with: BinaryPropertyList.magic),
       data.firstRange(of: Data(markKey.utf8)) != nil,
       let archive = KeyedArchive(data),
       let mark = archive.text(forKey: markKey).flatMap(Mark.init)
     else { return nil }
-    if mark == .url { return archive.url(forKey: rootKey) }
+    if mark == .url { return archive.url(forKey: rootKey).map { .url($0) } }
     guard let text = archive.text(forKey: rootKey) else { return nil }
     return switch mark {
-    case .uuid: UUID(uuidString: text)
-    case .decimal: Decimal(string: text)
-    case .date: Double(text).map(Date.init(timeIntervalSinceReferenceDate:))
-    case .text, .url: text
+    case .uuid: UUID(uuidString: text).map { .uuid($0) }
+    case .decimal: Decimal(string: text).map { .decimal($0) }
+    case .date: Double(text).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+    case .text, .url: .string(text)
     }
   }
 
@@ -122,27 +122,28 @@ package enum ExactDates {
   }
 
   /// Returns the exact dates to store for a value; `nil` if no date has a fraction.
-  package static func list(of form: Any) -> [Double]? {
+  package static func list(of form: PreferenceValue) -> PreferenceValue? {
     var dates: [Double] = []
     visit(form) { date in
       dates.append(date.timeIntervalSinceReferenceDate)
       return date
     }
-    return dates.allSatisfy { $0.rounded() == $0 } ? nil : dates
-  }
-
-  /// Returns whether a value contains dates.
-  package static func hasDates(_ value: Any) -> Bool {
-    var found = false
-    visit(value) { date in
-      found = true
-      return date
-    }
-    return found
+    return dates.allSatisfy { $0.rounded() == $0 } ? nil : .array(dates.map { .double($0) })
   }
 
   /// Returns a value with its exact dates, if they still match the value.
-  package static func restore(_ value: Any, _ list: Any?) -> Any {
+  package static func restore(_ value: PreferenceValue, _ list: PreferenceValue?) -> PreferenceValue
+  {
+    restore(value, list?.plain, visit)
+  }
+
+  /// Returns a value of any type with its exact dates, if they still match the value.
+  ///
+  /// - Parameter visit: Returns the value with each date as a function returns it, which it calls in the
+  ///   order of the bytes of keys.
+  package static func restore<Value>(
+    _ value: Value, _ list: Any?, _ visit: (Value, (Date) -> Date) -> Value
+  ) -> Value {
     guard let list = list as? [Double] else { return value }
     var remaining = list[...]
     var agrees = true
@@ -169,14 +170,14 @@ package enum ExactDates {
 
   /// Calls a function for each date, in an order that only the value determines.
   @discardableResult
-  private static func visit(_ value: Any, _ body: (Date) -> Date) -> Any {
+  private static func visit(_ value: PreferenceValue, _ body: (Date) -> Date) -> PreferenceValue {
     switch value {
-    case is String, is Bool, is Int, is Double, is Data: value
-    case let date as Date: body(date)
-    case let array as [Any]: array.map { visit($0, body) }
-    case let dictionary as PreferencesDictionary:
-      dictionary.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-        .reduce(into: PreferencesDictionary()) { $0[$1.key] = visit($1.value, body) }
+    case .date(let date): .date(body(date))
+    case .array(let values): .array(values.map { visit($0, body) })
+    case .dictionary(let values):
+      .dictionary(
+        values.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+          .reduce(into: [:]) { $0[$1.key] = visit($1.value, body) })
     default: value
     }
   }

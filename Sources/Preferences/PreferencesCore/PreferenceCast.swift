@@ -164,7 +164,13 @@ private enum PlainNumber {
   case text(String)
 
   init?(_ object: Any) {
-    switch PreferenceValue(reading: object) {
+    if let number = object as? any BinaryInteger {
+      self = .integer(number)
+      return
+    }
+    // No object but a number stands for one.
+    if type(of: object) is AnyClass, !(object is any BridgedValue) { return nil }
+    switch PreferenceValue(object) {
     case .integer(let number): self = .integer(number)
     case .unsignedInteger(let number): self = .integer(number)
     case .float(let number): self = .real(Double(number))

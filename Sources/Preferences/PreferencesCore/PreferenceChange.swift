@@ -105,7 +105,7 @@ package func areSame(_ one: Any?, _ other: Any?, depth: Int = 0) -> Bool {
 }
 
 private func areSameValues(_ one: Any, _ other: Any, _ depth: Int) -> Bool {
-  guard type(of: one) == type(of: other), depth < PropertyListForm.maximumDepth else {
+  guard type(of: one) == type(of: other), depth < PreferenceValue.maximumDepth else {
     return false
   }
   switch (one, other) {

@@ -3,16 +3,18 @@ package import FoundationEssentials
 extension PreferenceValue {
   /// Takes an object as the typed getters and casts read it; `nil` if they find nothing in it.
   ///
-  /// A raw value stands for its `RawRepresentable`, such as a property, and its text for a number that
-  /// no store keeps.
+  /// A raw value stands for its `RawRepresentable`, such as a property, and the nearest `Double` for a
+  /// number that no store keeps.
   package init?(reading object: PreferenceObject?) {
     guard let object = unwrapped(object) else { return nil }
     if let value = PreferenceValue(object) {
       self = value
     } else if let representing = object as? any RawRepresentable {
       self.init(reading: representing.rawValue)
-    } else if let number = object as? any LosslessStringConvertible & Numeric {
-      self = .string(number.description)
+    } else if let number = object as? any BinaryInteger {
+      self = .double(Double(number))
+    } else if let number = object as? any BinaryFloatingPoint {
+      self = .double(Double(number))
     } else {
       return nil
     }

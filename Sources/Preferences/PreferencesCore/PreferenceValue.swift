@@ -9,7 +9,7 @@ public import FoundationEssentials
 /// ```swift
 /// try settings.store(.array([.integer(8080), .string("localhost")]), forKey: "listen")
 /// ```
-public enum PreferenceValue: Sendable {
+@nonexhaustive public enum PreferenceValue: Sendable {
   case bool(Bool)
   case integer(Int64)
   /// A whole number that is greater than every `Int64`; a smaller one is stored as an integer.
@@ -28,6 +28,20 @@ public enum PreferenceValue: Sendable {
 
   /// The maximum nesting depth of a value.
   package static let maximumDepth = 200
+
+  /// Fails if the value is nested deeper than that.
+  package func checkDepth(forKey key: PreferenceKey) throws(PreferencesError) {
+    if isDeeper(than: Self.maximumDepth) { throw .unstorable(type(of: object), forKey: key) }
+  }
+
+  private func isDeeper(than depth: Int) -> Bool {
+    switch self {
+    case .array(let values): depth == 0 || values.contains { $0.isDeeper(than: depth - 1) }
+    case .dictionary(let values):
+      depth == 0 || values.values.contains { $0.isDeeper(than: depth - 1) }
+    default: false
+    }
+  }
 }
 
 // MARK: - Values of other types
@@ -237,8 +251,8 @@ extension PreferenceValue {
       case .dictionary(let values):
         appendCount(values.count)
         // In the order of bytes, so that equal dictionaries have equal bytes.
-        for (key, value) in values.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
-        {
+        for (key, value) in values.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        ) {
           appendCounted(Array(key.utf8))
           appendElement(value)
         }

@@ -11,18 +11,28 @@ package struct PropertyListFile {
 
   package init(path: String) { self.path = path }
 
-  package func read() throws(PreferencesError) -> (values: PreferencesDictionary, format: Format) {
+  package func read() throws(PreferencesError) -> (
+    values: [PreferenceKey: PreferenceValue], format: Format
+  ) {
     let (root, format) = try PropertyListReader.readDictionary(AtomicFile(path: path).read()) {
       "the file '\(path)' is \($0); repair it, or move it away"
     }
     return (PropertyListForm.decode(root: root), format)
   }
 
+  /// Reads the file; numbers are as ``NumberBoxing`` returns them.
+  package func readObjects() throws(PreferencesError) -> (
+    values: PreferencesDictionary, format: Format
+  ) {
+    let (values, format) = try read()
+    return (values.mapValues { $0.object(numbers: NumberBoxing.boxed) }, format)
+  }
+
   package func write(
     _ values: PreferencesDictionary, format: Format, atomically: Bool = true
   ) throws(PreferencesError) {
     let root = try PropertyListForm.encode(root: values, isXML: format == .xml)
-    let data = try PropertyListWriter.data(of: root, format: format)
+    let data = try PropertyListWriter.data(of: .dictionary(root), format: format)
     try AtomicFile(path: path).write(data, atomically: atomically)
   }
 }
@@ -31,33 +41,24 @@ extension PropertyListForm {
   /// Returns the form of preferences, together with the exact dates.
   fileprivate static func encode(
     root values: PreferencesDictionary, isXML: Bool
-  ) throws(PreferencesError) -> PreferencesDictionary {
-    var root: PreferencesDictionary = [:]
+  ) throws(PreferencesError) -> [PreferenceKey: PreferenceValue] {
+    var root: [PreferenceKey: PreferenceValue] = [:]
     for (key, value) in values {
-      let form = try encode(entry: value, key)
+      let form = try encode(value, forKey: key, isAlone: false)
       root[key] = isXML ? XMLPropertyList.form(form) : form
       root[ExactDates.key(beside: key)] = ExactDates.list(of: form)
     }
     if isReference(root) {
-      throw .unstorableValue(referenceKey, type(of: root[referenceKey] ?? root))
+      throw .unstorableValue(referenceKey, type(of: root[referenceKey]?.plain ?? root))
     }
     return root
   }
 
-  private static func encode(
-    entry value: PreferenceObject, _ key: PreferenceKey
-  ) throws(PreferencesError) -> Any {
-    do throws(Unstorable) {
-      if beginsWithByteOrderMark(key) { throw Unstorable(type: type(of: value)) }
-      return try encode(value)
-    } catch {
-      throw .unstorableValue(key, error.type)
-    }
-  }
-
   /// Returns the preferences of a form.
-  fileprivate static func decode(root: PreferencesDictionary) -> PreferencesDictionary {
-    var values: PreferencesDictionary = [:]
+  package static func decode(
+    root: [PreferenceKey: PreferenceValue]
+  ) -> [PreferenceKey: PreferenceValue] {
+    var values: [PreferenceKey: PreferenceValue] = [:]
     for (key, form) in root where !ExactDates.isBeside(key) {
       values[key] = ExactDates.restore(decode(form), root[ExactDates.key(beside: key)])
     }

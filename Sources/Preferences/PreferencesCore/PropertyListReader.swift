@@ -9,10 +9,9 @@ package import FoundationEssentials
 ///
 /// | in the list | value |
 /// | --- | --- |
-/// | integer | `Int`, or `UInt64` above its range |
-/// | real | `Double` |
-/// | truth value, text, data, date | `Bool`, `String`, `Data`, `Date` |
-/// | array, dictionary | `[Any]`, `[String: Any]` |
+/// | integer | an integer, or an unsigned one above its range |
+/// | real | `double` |
+/// | truth value, text, data, date, array, dictionary | the same |
 package enum PropertyListReader {
   package enum Format {
     case xml
@@ -20,12 +19,12 @@ package enum PropertyListReader {
   }
 
   /// The maximum nesting depth: that of a value, in a dictionary.
-  static let maximumDepth = PropertyListForm.maximumDepth + 1
+  static let maximumDepth = PreferenceValue.maximumDepth + 1
 
   /// Returns the root of a property list and its format.
   package static func read(
     _ data: Data
-  ) throws(PropertyListDamage) -> (root: Any, format: Format) {
+  ) throws(PropertyListDamage) -> (root: PreferenceValue, format: Format) {
     let bytes = [UInt8](data)
     if bytes.starts(with: BinaryPropertyList.magic) {
       return (try BinaryPropertyList(reading: bytes).value(), .binary)
@@ -38,11 +37,11 @@ package enum PropertyListReader {
   /// Returns the dictionary of a property list and its format.
   package static func readDictionary(
     _ data: Data, message: (String) -> String
-  ) throws(PreferencesError) -> (root: PreferencesDictionary, format: Format) {
+  ) throws(PreferencesError) -> (root: [PreferenceKey: PreferenceValue], format: Format) {
     var reason = ""
     do throws(PropertyListDamage) {
       let (root, format) = try read(data)
-      if let root = root as? PreferencesDictionary { return (root, format) }
+      if case .dictionary(let root) = root { return (root, format) }
     } catch {
       reason = ": \(error.reason)"
     }
@@ -60,9 +59,11 @@ package struct PropertyListDamage: Error {
   static let notTyped = PropertyListDamage("it is neither XML nor binary")
 }
 
-extension PreferencesDictionary {
+extension [PreferenceKey: PreferenceValue] {
   /// Adds a value that was read; the last of a repeated key counts.
-  mutating func add(_ value: Any, forKey key: PreferenceKey) throws(PropertyListDamage) {
+  mutating func add(
+    _ value: PreferenceValue, forKey key: PreferenceKey
+  ) throws(PropertyListDamage) {
     if let index = index(forKey: key) {
       guard self[index].key.utf8.elementsEqual(key.utf8) else {
         throw PropertyListDamage("two keys of a dictionary differ in their bytes alone")

@@ -21,28 +21,29 @@ indirect enum PropertyListNode {
   /// Takes the form that ``PropertyListForm`` gives to a value; `nil` if it is none.
   ///
   /// Keys are in the order of their UTF-16, in which Foundation writes XML.
-  init?(_ form: Any, depth: Int = 0) {
+  init?(_ form: PreferenceValue, depth: Int = 0) {
     guard depth < PropertyListReader.maximumDepth else { return nil }
     switch form {
-    case let text as String: self = .string(text)
-    case let truth as Bool where type(of: form) == Bool.self: self = .bool(truth)
-    case let number as Int: self = .integer(number)
-    case let number as UInt64: self = Int(exactly: number).map { .integer($0) } ?? .unsigned(number)
-    case let number as Double: self = .real(number)
-    case let date as Date: self = .date(date)
-    case let data as Data: self = .data(data)
-    case let array as [Any]:
+    case .string(let text): self = .string(text)
+    case .bool(let truth): self = .bool(truth)
+    case .integer(let number): self = .integer(Int(number))
+    case .unsignedInteger(let number):
+      self = Int(exactly: number).map { .integer($0) } ?? .unsigned(number)
+    case .double(let number): self = .real(number)
+    case .date(let date): self = .date(date)
+    case .data(let data): self = .data(data)
+    case .array(let array):
       let nodes = array.compactMap { Self($0, depth: depth + 1) }
       guard nodes.count == array.count else { return nil }
       self = .array(nodes)
-    case let dictionary as PreferencesDictionary:
+    case .dictionary(let dictionary):
       var pairs: [(key: String, value: PropertyListNode)] = []
       for (key, value) in dictionary {
         guard let node = Self(value, depth: depth + 1) else { return nil }
         pairs.append((key, node))
       }
       self = .dictionary(pairs.sorted { $0.key.utf16.lexicographicallyPrecedes($1.key.utf16) })
-    default: return nil
+    case .float, .url, .uuid, .decimal: return nil
     }
   }
 }
@@ -51,7 +52,7 @@ indirect enum PropertyListNode {
 package enum PropertyListWriter {
   /// Returns the bytes of a property list.
   package static func data(
-    of root: Any, format: PropertyListReader.Format
+    of root: PreferenceValue, format: PropertyListReader.Format
   ) throws(PreferencesError) -> Data {
     if let node = PropertyListNode(root) {
       if format == .binary { return data(of: node) }

@@ -114,6 +114,7 @@ package final class DirectTransaction {
     var changes: [Change] = []
     for bytes in order {
       guard let (key, value) = changed[bytes] else { continue }
+      try value?.checkDepth(forKey: key)
       let base = try row(key)
       if case .newer = base?.content { throw PreferencesError.newerRow(key) }
       if value == nil, base == nil { continue }

@@ -32,24 +32,21 @@ final class PromptReader: Sendable {
   private let unlocked: Vault
   private let state = PosixMutex(State())
 
-  /// The error of ``unlocked`` if the vault must be unlocked first; callers never see it.
-  private static let locked = KeychainError(.locked, "the vault must be unlocked first")
-
   init(_ vault: Vault) {
     self.vault = vault
-    let question = PostponedQuestion()
-    question.refuse(with: Self.locked)
-    unlocked = vault.postponing(question, waiting: Self.time, inAll: false)
+    unlocked = vault.quiet(waiting: Self.time, inAll: false)
   }
 
   /// Reads one secret, or fails.
   func readOne<Success>(
     _ body: (Vault) throws(KeychainError) -> Success
   ) -> Result<Success, KeychainError> {
-    let result = Result { () throws(KeychainError) in try body(unlocked) }
-    guard case .failure(let error) = result else { return result }
-    if error == Self.locked { return read(body) }
-    return .failure(error.code == .timedOut ? .isInUse : error)
+    do throws(KeychainError) {
+      switch try Attempt({ () throws(KeychainError) in try body(unlocked) }) {
+      case .done(let success): return .success(success)
+      case .needs: return read(body)
+      }
+    } catch { return .failure(error.code == .timedOut ? .isInUse : error) }
   }
 
   /// Reads secrets; `body` may also return failures.
@@ -57,16 +54,17 @@ final class PromptReader: Sendable {
     _ body: (Vault) throws(KeychainError) -> Success
   ) -> Result<Success, KeychainError> {
     let end = DispatchTime.now() + .milliseconds(Int(Self.time / .milliseconds(1)))
-    let question = PostponedQuestion()
-    let prompt = vault.postponing(question, waiting: Self.time, inAll: true)
-    while true {
-      let result = Result { () throws(KeychainError) in try body(prompt) }
-      guard let unlock = question.take() else {
-        return result.mapError { $0.code == .timedOut ? .isInUse : $0 }
+    var prompt = vault.quiet(waiting: Self.time, inAll: true)
+    do throws(KeychainError) {
+      while true {
+        switch try Attempt({ () throws(KeychainError) in try body(prompt) }) {
+        case .done(let success): return .success(success)
+        case .needs(let need):
+          // Items that need no more keys can still be read.
+          if let failure = failure(of: need.meet, until: end) { prompt = prompt.refusing(failure) }
+        }
       }
-      // Items that need no more keys can still be read.
-      if let failure = failure(of: unlock, until: end) { question.refuse(with: failure) }
-    }
+    } catch { return .failure(error.code == .timedOut ? .isInUse : error) }
   }
 
   /// Unlocks the vault, unless that has begun; returns why it is not unlocked.

@@ -11,7 +11,7 @@ enum Conflicts {
     case "local": { _ in .keepLocal }
     case "taking": { _ in .takeShared }
     case "greatest":
-      { .set($0.values.map { (key: $0.key, value: greatest($0.local, $0.shared).map { .string($0) }) }) }
+      { .set($0.values.map { (key: $0.key, value: greatest($0.local, $0.shared)) }) }
     case "failing": { _ in throw Undecided() }
     default: nil
     }
@@ -19,8 +19,8 @@ enum Conflicts {
 
   /// Every machine finds the same, in whatever order it sees the values.
   private static func greatest(
-    _ first: PreferenceObject?, _ second: PreferenceObject?
-  ) -> String? {
-    [first, second].compactMap { $0 as? String }.max()
+    _ first: PreferenceValue?, _ second: PreferenceValue?
+  ) -> PreferenceValue? {
+    [first, second].compactMap { $0?.object as? String }.max().map { .string($0) }
   }
 }

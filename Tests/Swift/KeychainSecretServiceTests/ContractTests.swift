@@ -37,11 +37,11 @@ struct KeePassXCContractTests {
     let desktop = try Self.desktop.get()
     let store = desktop.store { $0.interaction = .allowed }
     let item = try store.put("asked about", "1").identity
-    let quiet = store.postponing(PostponedQuestion(forbidsDialogs: true))
+    let quiet = store.quiet(forbiddingDialogs: true)
     expect(.refused) { try quiet.remove(item, expectedVersion: nil) }
     try quiet.put("added", "2")
     #expect(try store.text(item) == "1" && store.text("added") == "2")
-    #expect(try store.postponing(PostponedQuestion()).remove(item, expectedVersion: nil))
+    #expect(try store.quiet(forbiddingDialogs: false).remove(item, expectedVersion: nil))
     #expect(try store.text(item) == nil)
   }
 }

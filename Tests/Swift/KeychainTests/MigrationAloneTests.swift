@@ -81,21 +81,21 @@ private final class AskingStore: ForwardingStore, BuiltInStore {
   private let kind: Kind
   private let ask: @Sendable () -> Void
   private let asked: Record<CredentialIdentity>
-  private let question: PostponedQuestion?
+  private let isQuiet: Bool
 
   init(
     _ store: ScriptedStore, _ kind: Kind, asked: Record<CredentialIdentity> = Record(),
-    _ question: PostponedQuestion? = nil, ask: @escaping @Sendable () -> Void
+    isQuiet: Bool = false, ask: @escaping @Sendable () -> Void
   ) {
     content = store
     self.kind = kind
     self.asked = asked
-    self.question = question
+    self.isQuiet = isQuiet
     self.ask = ask
   }
 
-  func postponing(_ question: PostponedQuestion) -> any BuiltInStore {
-    AskingStore(content, kind, asked: asked, question, ask: ask)
+  func quiet(forbiddingDialogs: Bool) -> any BuiltInStore {
+    AskingStore(content, kind, asked: asked, isQuiet: true, ask: ask)
   }
 
   private func ask(about identity: CredentialIdentity) throws(KeychainError) {
@@ -104,7 +104,7 @@ private final class AskingStore: ForwardingStore, BuiltInStore {
       asked.add(identity)
       ask()
     }
-    if let question { throw question.postpone(answer) }
+    if isQuiet { throw KeychainError(.busy, "it asks first", need: Need(answer)) }
     try answer()
   }
 
@@ -114,9 +114,9 @@ private final class AskingStore: ForwardingStore, BuiltInStore {
   }
 
   func set(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
-  ) throws(KeychainError) -> Credential {
-    if kind == .writing(credential.identity) { try ask(about: credential.identity) }
-    return try content.set(credential, secret: secret, mode: mode, keepsDates: keepsDates)
+    _ request: StoreRequest, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> MergedCredential {
+    if kind == .writing(request.identity) { try ask(about: request.identity) }
+    return try content.set(request, secret: secret)
   }
 }

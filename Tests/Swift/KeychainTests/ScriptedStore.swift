@@ -101,11 +101,11 @@ final class ScriptedStore: BuiltInStore {
   ) throws(KeychainError) -> MergedCredential {
     try begin(.write)
     guard state.withLock(\.isMangling) else {
-      return try content.store(request, secret: secret)
+      return try content.set(request, secret: secret)
     }
     let text = secret.withBytes { String(decoding: $0.array.dropLast(), as: UTF8.self) }
     let shorter = try SecretBytes(copying: text)
-    return try content.store(request, secret: shorter)
+    return try content.set(request, secret: shorter)
   }
 
   func update(

@@ -8,21 +8,21 @@ import Testing
 
 @Suite("JSON of values")
 struct JSONTests {
-  private func read(_ text: String) throws -> StoredValue? {
+  private func read(_ text: String) throws -> PreferenceValue? {
     var form = JSONForm()
     return try form.value(of: try JSONValue(parsing: text), forKey: "key")
   }
 
   @Test("Exact JSON reads back", arguments: difficultValues.keys.sorted())
   func exactReadsBack(key: String) throws {
-    let value = try #require(difficultValues[key].flatMap(StoredValue.init))
-    #expect(try read(value.exactJSON.lines)?.fingerprint == value.fingerprint)
-    #expect(try read(value.exactJSON.line)?.fingerprint == value.fingerprint)
+    let value = try #require(difficultValues[key].flatMap { PreferenceValue($0) })
+    #expect(try read(value.exactJSON.lines) == value)
+    #expect(try read(value.exactJSON.line) == value)
   }
 
   @Test("Foundation reads both forms", arguments: difficultValues.keys.sorted())
   func foundationReads(key: String) throws {
-    let value = try #require(difficultValues[key].flatMap(StoredValue.init))
+    let value = try #require(difficultValues[key].flatMap { PreferenceValue($0) })
     for form in [value.plainJSON, value.exactJSON] {
       for text in [form.lines, form.line] {
         _ = try JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)
@@ -36,7 +36,7 @@ struct JSONTests {
       "date": Date(timeIntervalSinceReferenceDate: 0.5), "data": Data([1, 2]), "float": Float(0.5),
       "whole": 2.0, "nan": Double.nan, "url": URL(string: "a:b")!,
     ]
-    let value = try #require(StoredValue(values))
+    let value = try #require(PreferenceValue(values))
     #expect(
       value.plainJSON.line
         == #"{"data":"AQI=","date":"2001-01-01T00:00:00.5Z","float":0.5,"nan":"nan","url":"a:b","whole":2.0}"#
@@ -45,19 +45,19 @@ struct JSONTests {
 
   @Test("Lines are indented and sorted")
   func layout() throws {
-    let value = try #require(StoredValue(["b": [1, [:] as [String: Int]] as [Any], "B": []]))
+    let value = try #require(PreferenceValue(["b": [1, [:] as [String: Int]] as [Any], "B": []]))
     #expect(value.plainJSON.lines == "{\n  \"B\" : [],\n  \"b\" : [\n    1,\n    {}\n  ]\n}")
   }
 
   @Test("Numbers keep their type")
   func numbers() throws {
-    #expect(try read("1")?.kind == .int)
-    #expect(try read("1.0")?.kind == .double)
-    #expect(try read("1e2")?.kind == .double)
+    #expect(try read("1")?.type == .int)
+    #expect(try read("1.0")?.type == .double)
+    #expect(try read("1e2")?.type == .double)
     #expect(try read("9223372036854775807")?.text == "9223372036854775807")
     #expect(try read("18446744073709551615")?.text == "18446744073709551615")
-    #expect(try read("18446744073709551616")?.kind == .decimal)
-    #expect(try read("-0")?.kind == .int)
+    #expect(try read("18446744073709551616")?.type == .decimal)
+    #expect(try read("-0")?.type == .int)
   }
 
   @Test("Null is left out and noted")
@@ -92,7 +92,7 @@ struct JSONTests {
     #expect(
       try read(#""\u00e9\ud83d\ude00\/\b\f\n\r\t\"\\\u0000""#)?.text
         == "\u{E9}\u{1F600}/\u{8}\u{C}\n\r\t\"\\\0")
-    #expect(try read("\u{FEFF}[ ]")?.kind == .array)
+    #expect(try read("\u{FEFF}[ ]")?.type == .array)
   }
 
   @Test(
@@ -139,8 +139,8 @@ struct JSONTests {
 
   @Test("Other names with a dollar stay")
   func otherDollars() throws {
-    #expect(try read(#"{"$other": 1}"#)?.kind == .dict)
-    #expect(try read(#"{"$date": 1, "b": 2}"#)?.kind == .dict)
+    #expect(try read(#"{"$other": 1}"#)?.type == .dict)
+    #expect(try read(#"{"$date": 1, "b": 2}"#)?.type == .dict)
   }
 
   @Test("Depth is limited")

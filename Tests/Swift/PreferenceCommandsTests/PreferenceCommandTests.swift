@@ -1,4 +1,5 @@
 import CommandTesting
+import PreferencesCore
 import Testing
 
 @testable import PreferenceCommands
@@ -9,7 +10,7 @@ struct PreferenceCommandTests {
 
   @Test func valueIsWrittenAndRead() {
     #expect(program.run("write", "port", "8080", "--type", "int", "--domain", "web").code == 0)
-    #expect(program.domains.value(forKey: "port", in: "web")?.fingerprint == "integer(8080)")
+    #expect(program.domains.value(forKey: "port", in: "web") == .integer(8080))
     #expect(program.run("read", "port", "--domain", "web").output == "8080\n")
   }
 

@@ -34,21 +34,3 @@ let difficultValues: [String: any Sendable] =
       as [String: any Sendable],
     "looks like a tag": ["$date": "not a date"], "looks like its escape": ["$dict": ["$dict": 1]],
   ] as [String: (any Sendable)?]).compactMapValues(\.self)
-
-extension StoredValue {
-  /// The type, and everything by which two values differ.
-  var fingerprint: String {
-    switch self {
-    case .string(let text): "string \(Array(text.utf8))"
-    case .float(let number): "float \(number.bitPattern)"
-    case .double(let number): "double \(number.bitPattern)"
-    case .date(let date): "date \(date.timeIntervalSinceReferenceDate.bitPattern)"
-    case .data(let data): "data \(Array(data))"
-    case .url(let url): "url \(url.relativeString) \(url.baseURL?.absoluteString ?? "-")"
-    case .array(let values): "[\(values.map(\.fingerprint).joined(separator: ","))]"
-    case .dictionary(let values):
-      "{\(values.map { "\(Array($0.key.utf8)):\($0.value.fingerprint)" }.sorted())}"
-    case .bool, .integer, .unsigned, .uuid, .decimal: "\(self)"
-    }
-  }
-}

@@ -64,7 +64,7 @@ struct TestedRoot: ParsableCommand {
 
 /// Domains in memory; a domain exists from its first value on.
 final class MemoryDomains: DomainStores {
-  fileprivate typealias Values = [[UInt8]: (key: String, value: StoredValue)]
+  fileprivate typealias Values = [[UInt8]: (key: String, value: PreferenceValue)]
 
   private let values = Mutex<[String: Values]>([:])
 
@@ -79,12 +79,12 @@ final class MemoryDomains: DomainStores {
   fileprivate func replace(_ new: Values?, of name: String) { values.withLock { $0[name] = new } }
 
   /// Sets a value, as a program would.
-  func set(_ value: StoredValue, forKey key: String, in name: String) {
+  func set(_ value: PreferenceValue, forKey key: String, in name: String) {
     values.withLock { $0[name, default: [:]][Array(key.utf8)] = (key, value) }
   }
 
   /// Returns what a key has.
-  func value(forKey key: String, in name: String) -> StoredValue? {
+  func value(forKey key: String, in name: String) -> PreferenceValue? {
     values.withLock { $0[name]?[Array(key.utf8)]?.value }
   }
 }
@@ -97,19 +97,15 @@ private struct MemoryDomain: DomainStore {
   func expectedPath() -> String { "/memory/\(name).preferences" }
   func isWithoutFile() -> Bool { domains.values(of: name) == nil }
 
-  func value(forKey key: String) -> Any? {
-    domains.value(forKey: key, in: name)?.object
-  }
+  func value(forKey key: String) -> PreferenceValue? { domains.value(forKey: key, in: name) }
 
   func pairs() -> ReadablePairs {
-    ReadablePairs(pairs: (domains.values(of: name) ?? [:]).values.map { ($0.key, $0.value.object) })
+    ReadablePairs(pairs: Array((domains.values(of: name) ?? [:]).values))
   }
 
-  func set(_ value: Any?, forKey key: String) throws {
+  func set(_ value: PreferenceValue?, forKey key: String) {
     var values = domains.values(of: name) ?? [:]
-    values[Array(key.utf8)] = try value.map { object in
-      (key, try #require(StoredValue(object)))
-    }
+    values[Array(key.utf8)] = value.map { (key, $0) }
     domains.replace(values, of: name)
   }
 

@@ -105,7 +105,7 @@ public struct GitCredentialHelper: Sendable {
       unlocking: { _ in .unlock })
     return try server.searchedHosts.flatMap { host throws(KeychainError) in
       try searcher.matches(of: CredentialQuery(accessGroup: accessGroup, server: host)) {
-        GitCredentialMatch($0, request, server)
+        GitCredentialMatch($0, in: $1, request, server)
       }
     }
   }
@@ -131,7 +131,7 @@ extension GitCredentialHelper {
   func get(_ request: GitCredentialRequest, _ answer: inout GitCredentialAnswer) throws {
     guard let server = try GitServer(request),
       let match = try matches(request, on: server).best(for: request, on: server),
-      let stored = try store.secret(for: match.identity)
+      let stored = try match.found.secret(match.credential)
     else { return }
     let secret = try GitSecret(stored)
     guard match.scheme?.utf8.allSatisfy({ $0 > 32 && $0 != 127 }) ?? true else {
@@ -234,7 +234,7 @@ extension GitCredentialHelper {
   /// Returns the secret of a credential; `nil` if git cannot use it.
   private func secret(of match: GitCredentialMatch) throws -> GitSecret? {
     do {
-      guard let stored = try store.secret(for: match.identity) else { return nil }
+      guard let stored = try match.found.secret(match.credential) else { return nil }
       return try GitSecret(stored)
     } catch let error as KeychainError where error.code == .undecodable {
       return nil

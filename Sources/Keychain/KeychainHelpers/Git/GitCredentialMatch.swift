@@ -8,12 +8,18 @@ struct GitCredentialMatch {
   let credential: Credential
   let password: InternetPassword
 
+  /// The search that found it.
+  let found: FoundCredentials
+
   /// Matches a credential with a request; `nil` if it is for something else.
   ///
   /// The server must be equal. A path and a user must be equal unless one side leaves them out. A
   /// credential that is not a password matches only its own user: git sends it without a name, so
   /// the server would not notice another user.
-  init?(_ credential: Credential, _ request: GitCredentialRequest, _ server: GitServer) {
+  init?(
+    _ credential: Credential, in found: FoundCredentials, _ request: GitCredentialRequest,
+    _ server: GitServer
+  ) {
     guard case .internetPassword(let password) = credential.identity.kind,
       server.isServer(of: password),
       Self.agrees(password.path.relativePath, request.path?.relativePath),
@@ -21,7 +27,7 @@ struct GitCredentialMatch {
       !password.account.isEmpty || (request.username ?? "").isEmpty
         || GitAuthentication.scheme(of: password) == nil
     else { return nil }
-    self.credential = credential
+    (self.credential, self.found) = (credential, found)
     self.password = password
   }
 

@@ -115,7 +115,7 @@ extension ServiceOperation {
     /// Unlocks a collection or an item, or creates the collection. Later operations need not repeat
     /// it.
     ///
-    /// If questions are postponed, `ask` asks this one later.
+    /// For a quiet operation, `ask` asks it later.
     case lasting(ask: @Sendable (ServiceOperation) throws(KeychainError) -> Void)
 
     /// Something that may show a dialog.
@@ -131,16 +131,18 @@ extension ServiceOperation {
   func run(
     prompt path: String, _ kind: PromptKind, ifDenied denied: KeychainError
   ) throws(KeychainError) {
-    let canAsk = configuration.canPrompt && (kind.isLasting || !forbidsDialogs)
+    let canAsk = configuration.canPrompt && (kind.isLasting || quietness != .withoutDialogs)
     guard kind.isSilent || canAsk else {
       dismiss(path)
       throw denied
     }
-    if case .lasting(let ask) = kind, let question {
+    if case .lasting(let ask) = kind, quietness != nil {
       dismiss(path)
-      throw question.postpone { [configuration] () throws(KeychainError) in
-        try ServiceOperation.run(configuration, nil, ask)
-      }
+      throw KeychainError(
+        .busy, "the desktop keyring must be unlocked first",
+        need: Need { [configuration] () throws(KeychainError) in
+          try ServiceOperation.run(configuration, nil, ask)
+        })
     }
     let limit = canAsk ? Deadline(after: configuration.promptDeadline) : deadline
     let outcome = wait(forPrompt: path, limit)
@@ -161,9 +163,6 @@ extension ServiceOperation {
         recovery: "answer it at the desktop")
     }
   }
-
-  /// Whether others wait for the end of this operation.
-  private var forbidsDialogs: Bool { question?.forbidsDialogs ?? false }
 
   /// Why no person can have seen the question; `nil` if one can.
   ///

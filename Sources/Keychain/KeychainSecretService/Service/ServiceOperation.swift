@@ -3,6 +3,15 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import PrephirencesSystem
 
+/// What an operation that holds a lock of others does not ask.
+enum Quietness {
+  /// What unlocks, or creates the collection, and so can be asked before.
+  case withoutUnlocking
+
+  /// Nothing at all.
+  case withoutDialogs
+}
+
 /// One call of a store: its messages share a deadline and a connection.
 final class ServiceOperation {
   let connection: SecretServiceConnection
@@ -14,8 +23,8 @@ final class ServiceOperation {
   /// The latest deadline for a call about many items.
   private var limit: Deadline
 
-  /// Records questions about the collection that must not be asked now.
-  let question: PostponedQuestion?
+  /// What must not be asked now; `nil` if everything may be.
+  let quietness: Quietness?
 
   /// The last failure on the bus; `nil` if there was none.
   private(set) var failure: BusError?
@@ -25,9 +34,9 @@ final class ServiceOperation {
 
   init(
     _ connection: SecretServiceConnection, _ configuration: SecretServiceConfiguration,
-    _ deadline: Deadline, _ question: PostponedQuestion? = nil
+    _ deadline: Deadline, _ quietness: Quietness? = nil
   ) {
-    self.question = question
+    self.quietness = quietness
     self.connection = connection
     self.configuration = configuration
     self.deadline = deadline
@@ -214,13 +223,13 @@ extension ServiceOperation {
   /// If the provider has ended since the last call, only the first message shows it. A second
   /// attempt then uses a new connection, unless something may have been written.
   static func run<Result: ~Copyable>(
-    _ configuration: SecretServiceConfiguration, _ question: PostponedQuestion? = nil,
+    _ configuration: SecretServiceConfiguration, _ quietness: Quietness? = nil,
     _ body: (ServiceOperation) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     let address = try BusAddress(environment: configuration.environment)
     let slot = ConnectionPool.slot(for: address)
     let deadline = Deadline(after: configuration.deadline)
-    let first = ServiceOperation(try slot.connect(deadline), configuration, deadline, question)
+    let first = ServiceOperation(try slot.connect(deadline), configuration, deadline, quietness)
     do throws(KeychainError) {
       return try body(first)
     } catch {
@@ -228,7 +237,7 @@ extension ServiceOperation {
       slot.drop(first.connection)
       guard failure.isUndelivered, !first.mustNotRepeat else { throw error }
     }
-    let second = ServiceOperation(try slot.connect(deadline), configuration, deadline, question)
+    let second = ServiceOperation(try slot.connect(deadline), configuration, deadline, quietness)
     do throws(KeychainError) {
       return try body(second)
     } catch {

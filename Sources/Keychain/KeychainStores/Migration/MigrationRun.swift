@@ -46,16 +46,15 @@ struct MigrationRun {
   /// Copies, changes services over, and removes.
   mutating func move() throws(KeychainError) -> MigrationReport {
     try open()
-    let question = PostponedQuestion(forbidsDialogs: true)
-    source = migration.source.postponing(question)
-    target = migration.target.postponing(question)
+    source = migration.source.quiet(forbiddingDialogs: true)
+    target = migration.target.quiet(forbiddingDialogs: true)
     var isRepeated = false
-    try question.answering { () throws(KeychainError) in
+    try Attempt.repeating { () throws(KeychainError) -> Attempt<Void> in
       if isRepeated { try askAboutItems() }
       isRepeated = true
       let lock = try ChoiceLock(migration.state).exclusive(within: migration.deadline)
-      try changeOver()
-      extendLifetime(lock)
+      defer { extendLifetime(lock) }
+      return try Attempt { () throws(KeychainError) in try changeOver() }
     }
     source = migration.source
     target = migration.target

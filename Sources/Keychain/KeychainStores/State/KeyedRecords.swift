@@ -88,7 +88,8 @@ package final class KeyedRecords: Sendable {
 
   /// Returns the current stamps of all records.
   package func stamps() throws(KeychainError) -> [Stamp] {
-    try fileNames(in: folder()).compactMap { name throws(KeychainError) in try stamp(name) }
+    try fileNames(in: folder()).map { name throws(KeychainError) in try stamp(name) }
+      .compactMap(\.self)
   }
 
   private func fileNames(in folder: String) throws(KeychainError) -> [String] {

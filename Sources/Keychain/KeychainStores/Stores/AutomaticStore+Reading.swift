@@ -97,6 +97,19 @@ extension AutomaticStore {
     try locatedSearch(query, withPassedOver: false).result
   }
 
+  /// Searches as ``search(_:)`` does. Credentials of the vault are opened as they were found.
+  package func find(_ query: CredentialQuery) throws(KeychainError) -> FoundCredentials {
+    if let place = try chooser.explicit()?.place { return try store(at: place).find(query) }
+    guard let service = ServiceName(query) else {
+      return FoundCredentials(try search(query), in: self)
+    }
+    return try readingAtPlace(service) { place, store throws(KeychainError) in
+      // A credential that is gone from a keyring may be in another store now.
+      place == .vault
+        ? try store.find(query) : FoundCredentials(try store.search(query), in: self)
+    }
+  }
+
   /// Searches as ``search(_:)`` does, and also returns the store of each credential.
   package func locatedSearch(
     _ query: CredentialQuery, withPassedOver: Bool = true

@@ -36,10 +36,7 @@ extension AutomaticStore {
   package func set(
     _ request: StoreRequest, secret: borrowing SecretBytes
   ) throws(KeychainError) -> MergedCredential {
-    let first = FirstCredential(
-      identity: request.identity, accessibility: request.new.accessibility, mode: request.mode,
-      mayExist: request.update != nil)
-    return try changing(ServiceName(request.identity), adding: first) {
+    try changing(ServiceName(request.identity), adding: request) {
       _, store throws(KeychainError) in try store.set(request, secret: secret)
     }
   }
@@ -131,24 +128,13 @@ extension Notice {
     recovery: "empty the recycle bin there")
 }
 
-/// A credential that may be the first of its service.
-struct FirstCredential {
-  let identity: CredentialIdentity
-  let accessibility: Accessibility
-  let mode: StoreMode
-
-  /// Whether the credential may exist, and then keeps its accessibility instead of the one given
-  /// here.
-  var mayExist = false
-}
-
 // Keeps a service in its store while a credential is changed there.
 extension AutomaticStore {
   /// Makes a change in the store of a service, while no migration can move the service.
   ///
   /// An explicit choice applies wherever the service is, so it takes no lock.
   func changing<Result>(
-    _ service: ServiceName, adding first: FirstCredential? = nil,
+    _ service: ServiceName, adding first: StoreRequest? = nil,
     _ body: (StoreDecision, any BuiltInStore) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     if let explicit = try chooser.explicit() {
@@ -178,37 +164,41 @@ extension AutomaticStore {
 
   /// Makes a change that shares the lock of the choice.
   ///
-  /// Its stores ask nothing meanwhile: what they would have to ask is asked without the lock, and
-  /// then everything is done again.
+  /// Its stores ask nothing under the lock. Their needs are met without it, and then everything is
+  /// done again.
   private func changingLocked<Result>(
-    _ service: ServiceName, adding first: FirstCredential?, _ decided: inout StoreDecision?,
+    _ service: ServiceName, adding first: StoreRequest?, _ decided: inout StoreDecision?,
     _ notices: inout [ChoiceNotice],
     _ body: (StoreDecision, any BuiltInStore) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    let question = PostponedQuestion()
-    // A store keeps the keys of an answer, so it is the same each time.
+    // Each keeps the keys that were gained for it.
     var stores: [StorePlace: any BuiltInStore] = [:]
-    func quietStore(at place: StorePlace) throws(KeychainError) -> any BuiltInStore {
-      if let store = stores[place] { return store }
-      if observing.misses(place) {
-        throw question.postpone { [self] in observing.use(place, self) }
-      }
-      let quiet = builtInStore(at: place).postponing(question)
-      stores[place] = quiet
-      return quiet
-    }
-    return try question.answering { () throws(KeychainError) in
+    return try Attempt.repeating { () throws(KeychainError) -> Attempt<Result> in
       let lock = try choiceLock.shared(within: configuration.vault.deadline)
       defer { extendLifetime(lock) }
-      var decision = try chooser.decision(
-        for: service, adding: first != nil, postponing: question)
-      decided = decision
-      if decision.reason != .record {
-        decision = try settle(
-          decision, service, adding: first, to: quietStore(at: decision.place), &notices)
-        decided = decision
+      var decision: StoreDecision
+      switch try chooser.decisionAtHand(for: service, adding: first != nil) {
+      case .done(let found): decision = found
+      case .needs(let need): return .needs(need)
       }
-      return try body(decision, quietStore(at: decision.place))
+      decided = decision
+      let place = decision.place
+      if observing.misses(place) { return .needs(Need { [self] in observing.use(place, self) }) }
+      let store = stores[place] ?? builtInStore(at: place).quiet(forbiddingDialogs: false)
+      stores[place] = store
+      if decision.reason != .record {
+        let settled = try Attempt { () throws(KeychainError) in
+          try settle(decision, service, adding: first, to: store, &notices)
+        }
+        switch settled {
+        case .done(let found): decision = found
+        case .needs(let need): return .needs(need)
+        }
+        decided = decision
+        // Another process has recorded another store first.
+        guard decision.place == place else { return .needs(Need {}) }
+      }
+      return try Attempt { () throws(KeychainError) in try body(decision, store) }
     }
   }
 
@@ -220,7 +210,7 @@ extension AutomaticStore {
   /// store is asked first whether it would accept the credential.
   @discardableResult
   fileprivate func settle(
-    _ decision: StoreDecision, _ service: ServiceName, adding first: FirstCredential?,
+    _ decision: StoreDecision, _ service: ServiceName, adding first: StoreRequest?,
     to store: any CredentialStore, _ notices: inout [ChoiceNotice]
   ) throws(KeychainError) -> StoreDecision {
     guard let first, try decision.isExplicit ? decision.canBeRecorded : canRecord() else {
@@ -231,9 +221,10 @@ extension AutomaticStore {
       if case .replace = first.mode { return decision }
       // Every other decision for the vault was made because it has nothing of the service.
       let vaultMayHaveIt = decision.isExplicit || decision.reason == .vaultContents
-      if first.mayExist, vaultMayHaveIt, try store.contains(first.identity) { return decision }
+      let mayExist = first.update != nil && vaultMayHaveIt
+      if mayExist, try store.contains(first.identity) { return decision }
     }
-    try store.checkStoring(first.identity, first.accessibility, mode: first.mode)
+    try store.checkStoring(first.identity, first.new.accessibility, mode: first.mode)
     return try record(decision, service, &notices)
   }
 
@@ -282,9 +273,10 @@ extension AutomaticStore: TransactionalStore {
     _ scope: TransactionScope, _ body: (inout VaultTransaction) throws -> Result
   ) throws -> Result? {
     let service = ServiceName(scope.identity)
-    let first = scope.accessibility.map {
-      FirstCredential(
-        identity: scope.identity, accessibility: $0, mode: .addOrReplace, mayExist: true)
+    let first = try scope.accessibility.map { accessibility throws(KeychainError) in
+      try StoreRequest(
+        CredentialUpdate(accessibility: accessibility), into: scope.identity, secretCount: 0,
+        mode: .addOrReplace)
     }
     let ofService = TransactionScope(
       serviceOf: scope.identity, adding: scope.accessibility, unlocking: scope.requirement,

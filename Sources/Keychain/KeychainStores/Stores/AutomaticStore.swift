@@ -44,8 +44,8 @@ internal import PrephirencesSystem
 /// While a service moves, no credential is lost and no outdated one is found. Programs that change
 /// credentials through the choice share a lock in the state folder during the choice and the
 /// change. A migration holds it exclusively while it copies and updates the records. They wait for
-/// each other up to the vault's deadline, and then throw ``KeychainError/Code/busy``. A program that
-/// waits for a migration is told by ``Configuration-swift.struct/notice``. Under the lock no
+/// each other up to the vault's deadline, and then throw ``KeychainError/Code/busy``. A program
+/// that waits for a migration is told by ``Configuration-swift.struct/notice``. Under the lock no
 /// passphrase is hashed and no person is asked, with one exception: a provider may ask before it
 /// changes an item, such as before it removes one. A program may wait for that answer while it
 /// shares the lock; a migration never does while it holds the lock exclusively. Reading takes no

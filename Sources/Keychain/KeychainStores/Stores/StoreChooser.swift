@@ -58,17 +58,17 @@ final class StoreChooser: Sendable {
     decision.lacksCollection && keyring.canPrompt ? usingKeyring : decision
   }
 
-  /// Returns the same without waiting for a provider of the desktop keyring, which is postponed.
-  func decision(
-    for service: ServiceName, adding: Bool, postponing question: PostponedQuestion
-  ) throws(KeychainError) -> StoreDecision {
-    if let decision = try settled(service) { return decision }
+  /// Returns the same without waiting for a provider of the desktop keyring.
+  func decisionAtHand(
+    for service: ServiceName, adding: Bool
+  ) throws(KeychainError) -> Attempt<StoreDecision> {
+    if let decision = try settled(service) { return .done(decision) }
     let known = automatic.withLock { automatic in
       automatic = automatic ?? decisionWithoutKeyring
       return automatic
     }
-    if let known { return adding ? ofFirstCredential(known) : known }
-    throw question.postpone { [self] () throws(KeychainError) in _ = try automaticDecision() }
+    if let known { return .done(adding ? ofFirstCredential(known) : known) }
+    return .needs(Need { [self] () throws(KeychainError) in _ = try automaticDecision() })
   }
 
   /// Returns the store that a service has, or that was chosen for it; `nil` if there is none yet.

@@ -88,7 +88,7 @@ extension Vault {
       let exported = counts.filter { !$0.key.isThisDeviceOnly }
       let requirements = exported.keys.map(\.unlockRequirement)
       if let missing = requirements.filter({ !sealing.keys.satisfies($0) }).max() {
-        return .again(missing)
+        return .needs(.keys(missing))
       }
       let count = exported.values.reduce(0, +)
       let report = ExportReport(itemCount: count, leftOutCount: counts.values.reduce(0, +) - count)

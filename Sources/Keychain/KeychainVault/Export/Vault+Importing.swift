@@ -116,7 +116,7 @@ extension Vault {
         if case .locked(let requirement) = comparison { missing = max(missing, requirement) }
         course.note(item, comparison)
       }
-      if missing > .nothing { return .again(missing) }
+      if missing > .nothing { return .needs(.keys(missing)) }
       return .done(course.report)
     }
   }
@@ -126,7 +126,7 @@ extension Vault {
   ) throws(KeychainError) -> ImportReport {
     let session = try sessionForFirstWrite()
     let course = try session.write(survey.requirement) {
-      writer throws(KeychainError) -> ImportCourse in
+      writer throws(KeychainError) -> VaultSession.Attempt<ImportCourse> in
       var course = course
       var missing = Accessibility.UnlockRequirement.nothing
       try export.forEachItem { item throws(KeychainError) in
@@ -139,8 +139,7 @@ extension Vault {
         }
         course.note(item, comparison)
       }
-      if missing > .nothing { throw writer.begin(again: missing) }
-      return course
+      return missing > .nothing ? .needs(.keys(missing)) : .done(course)
     }
     if survey.requirement == .unlockedNow { prolong(session) }
     notifyObservers(course)

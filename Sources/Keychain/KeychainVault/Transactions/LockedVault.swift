@@ -74,6 +74,7 @@ struct LockedVault {
     // In a smaller vault, deleted items are removed at once, with everything else that was
     // replaced.
     let removesForGood = writer.removesSecrets && contents.end < 1 << 20
+    var rewriteFailure: KeychainError?
     if keys.hasAll, needsFile || removesForGood {
       let base = try NewBase(writer.contents, keys)
       do throws(KeychainError) {
@@ -83,6 +84,7 @@ struct LockedVault {
         }
       } catch let error where !needsFile && error.code != .outcomeUnknown {
         // If the folder accepts no new file, or the disk is full, an append may succeed.
+        rewriteFailure = error
       }
     }
     guard writer.fitsInCommit, !lock.hasOtherNames else {
@@ -117,7 +119,9 @@ struct LockedVault {
       session.notice?(
         Notice(
           kind: .oldContentLeft,
-          message: "the secrets that were deleted stay in the file, sealed, until it is compacted",
+          message: "the secrets that were deleted stay in the file, sealed, "
+            + (rewriteFailure.map { "because it could not be compacted: \($0.message)" }
+              ?? "until it is compacted"),
           recovery: "\(.compact) removes them"))
     }
     if isDue, keys.hasAll { compactIfPossible() }

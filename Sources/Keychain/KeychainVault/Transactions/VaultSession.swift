@@ -13,16 +13,34 @@ struct VaultSession: Sendable {
   let unlocker: Unlocker
   let deadline: Deadline
   let notice: (@Sendable (Notice) -> Void)?
-  var postponed: PostponedUnlocking?
+  var quiet: QuietHandle?
 
   var path: String { opened.path }
   var head: VaultHead { opened.head }
 
   enum Attempt<Result> {
     case done(Result)
-    case again(Accessibility.UnlockRequirement)
-    /// Again with keys that sign.
-    case sign
+    case needs(Need)
+
+    func then<Next>(
+      _ next: (Result) throws(KeychainError) -> Attempt<Next>
+    ) throws(KeychainError) -> Attempt<Next> {
+      switch self {
+      case .done(let result): try next(result)
+      case .needs(let need): .needs(need)
+      }
+    }
+  }
+
+  /// The need of an attempt that has changed nothing, before it is repeated.
+  enum Need: Hashable {
+    case keys(Accessibility.UnlockRequirement)
+
+    /// Keys that sign for a member.
+    case signature
+
+    /// A device secret, for an item that stays on this device.
+    case deviceSecret
   }
 
   /// Calls `body` with the vault's verified contents, and again once more keys are available.
@@ -37,24 +55,18 @@ struct VaultSession: Sendable {
 
   /// Calls `body` under the vault's lock with a writer of its contents, and commits its changes.
   func write<Result>(
-    _ requirement: Accessibility.UnlockRequirement, device: DeviceSecret? = nil,
-    _ body: (inout VaultWriter) throws(KeychainError) -> Result
+    _ requirement: Accessibility.UnlockRequirement,
+    _ body: (inout VaultWriter) throws(KeychainError) -> Attempt<Result>
   ) throws(KeychainError) -> Result {
     try repeating(requirement) { session, keys throws(KeychainError) in
       try session.locked { session, lock throws(KeychainError) -> Attempt<Result> in
-        guard session.head.owns(keys) else { return .again(requirement) }
+        guard session.head.owns(keys) else { return .needs(.keys(requirement)) }
         var vault = try LockedVault(session, lock, keys)
-        guard try keys.canSign(for: vault.contents.list) else { return .sign }
-        var writer = VaultWriter(vault.contents, try session.sealing(keys, device: device))
-        let result: Result
-        do throws(KeychainError) {
-          result = try body(&writer)
-        } catch {
-          guard let needed = writer.needed else { throw error }
-          return .again(needed)
-        }
-        try vault.commit(writer)
-        return .done(result)
+        guard try keys.canSign(for: vault.contents.list) else { return .needs(.signature) }
+        var writer = VaultWriter(vault.contents, try session.sealing(keys))
+        let attempt = try body(&writer)
+        if case .done = attempt { try vault.commit(writer) }
+        return attempt
       }
     }
   }
@@ -68,14 +80,11 @@ struct VaultSession: Sendable {
   func with(_ opened: VaultFile.Opened) -> VaultSession {
     VaultSession(
       file: file, opened: opened, unlocker: unlocker, deadline: deadline, notice: notice,
-      postponed: postponed)
+      quiet: quiet)
   }
 
-  func sealing(
-    _ keys: TierKeys, device given: DeviceSecret? = nil
-  ) throws(KeychainError) -> ItemSealing {
-    let device = if let given { given } else { try unlocker.state.findSecret() }
-    return ItemSealing(keys: keys, device: try device?.inVault(head.id))
+  func sealing(_ keys: TierKeys) throws(KeychainError) -> ItemSealing {
+    ItemSealing(keys: keys, device: try unlocker.state.findSecret()?.inVault(head.id))
   }
 
   func requireReadable(_ requirement: Accessibility.UnlockRequirement) throws(KeychainError) {
@@ -86,17 +95,21 @@ struct VaultSession: Sendable {
 
   // MARK: - Keys
 
+  /// Repeats an attempt until it is done, and meets its needs; a quiet call makes only one attempt.
   private func repeating<Result>(
     _ requirement: Accessibility.UnlockRequirement,
     _ attempt: (VaultSession, TierKeys) throws(KeychainError) -> Attempt<Result>
   ) throws(KeychainError) -> Result {
-    var next = try NextAttempt(self, requirement)
+    var next = NextAttempt(self, requirement)
     while true {
-      switch try attempt(next.session, next.keys) {
-      case .done(let result): return result
-      case .sign: try next.sign()
-      case .again(let needed): try next.unlock(needed)
+      var need = Need.keys(requirement)
+      if let keys = try next.keys() {
+        switch try attempt(next.session, keys) {
+        case .done(let result): return result
+        case .needs(let needed): need = needed
+        }
       }
+      try next.meet(need)
     }
   }
 
@@ -104,61 +117,68 @@ struct VaultSession: Sendable {
   /// each of its closures.
   private struct NextAttempt {
     private(set) var session: VaultSession
-    private(set) var keys: TierKeys
-    private var greatest: Accessibility.UnlockRequirement
+    private var requirement: Accessibility.UnlockRequirement
+    private var given: TierKeys?
     private var left = 8
 
-    init(
-      _ session: VaultSession, _ requirement: Accessibility.UnlockRequirement
-    ) throws(KeychainError) {
+    init(_ session: VaultSession, _ requirement: Accessibility.UnlockRequirement) {
+      (self.session, self.requirement) = (session, requirement)
+    }
+
+    /// Returns the available keys for the file, if they are enough.
+    func keys() throws(KeychainError) -> TierKeys? {
       // Keys that don't fit are a sign of another file.
       try session.requireKnownHead()
-      if let atHand = try session.unlocker.keysAtHand(requirement, session.head) {
-        keys = atHand
-        self.session = session
-      } else {
-        keys = try session.keys(requirement)
-        // A person may have thought for minutes.
-        self.session = try session.reopened()
+      let (head, held) = (session.head, session.quiet?.held)
+      if let given = held?.keys(for: head) ?? given, head.owns(given), given.satisfies(requirement)
+      {
+        return given
       }
-      greatest = requirement
-      try begin()
+      return try session.unlocker.keysAtHand(requirement, head)
     }
 
-    mutating func sign() throws(KeychainError) {
-      session = try session.reopened()
-      keys = try session.unlocker.signingKeys(session.opened, session.deadline)
-      try begin()
-    }
-
-    mutating func unlock(_ needed: Accessibility.UnlockRequirement) throws(KeychainError) {
-      greatest = max(greatest, needed)
-      session = try session.reopened()
-      keys = try session.keys(greatest)
-      try begin()
-    }
-
-    private mutating func begin() throws(KeychainError) {
-      while left > 0 {
-        left -= 1
-        if session.head.owns(keys) { return }
-        keys = try session.keys(greatest)
+    mutating func meet(_ need: Need) throws(KeychainError) {
+      left -= 1
+      guard left > 0 else {
+        throw KeychainError(
+          .busy, "the keys of the vault \(session.path) change faster than they can be used",
+          recovery: .tryAgain)
       }
-      throw KeychainError(
-        .busy, "the keys of the vault \(session.path) change faster than they can be used",
-        recovery: .tryAgain)
+      if case .keys(let needed) = need { requirement = max(requirement, needed) }
+      session = try session.reopened()
+      guard session.quiet == nil else { throw session.quietError(need, requirement) }
+      given = try session.meet(need, requirement) ?? given
+      // A person may have thought for minutes.
+      session = try session.reopened()
     }
   }
 
-  private func keys(
-    _ requirement: Accessibility.UnlockRequirement
-  ) throws(KeychainError) -> TierKeys {
+  /// Meets the need of an attempt, and returns the new keys.
+  private func meet(
+    _ need: Need, _ requirement: Accessibility.UnlockRequirement
+  ) throws(KeychainError) -> TierKeys? {
     try requireKnownHead()
-    guard let postponed else { return try unlocker.keys(requirement, opened, deadline) }
-    let atHand = try unlocker.keysAtHand(requirement, head)
-    if let keys = atHand ?? postponed.keys(requirement, head) { return keys }
-    throw postponed.postpone { [unlocker, opened] () throws(KeychainError) in
-      try unlocker.keys(requirement, opened, unlocker.configuration.deadlineOfCall())
+    switch need {
+    case .keys: return try unlocker.keys(requirement, opened, deadline)
+    case .signature: return try unlocker.signingKeys(opened, deadline)
+    case .deviceSecret:
+      // Only after the vault was unlocked: a new secret must not replace one that the vault
+      // expects.
+      _ = try unlocker.state.findOrCreateSecret()
+      return nil
+    }
+  }
+
+  private func quietError(
+    _ need: Need, _ requirement: Accessibility.UnlockRequirement
+  ) -> KeychainError {
+    guard let quiet else { return .movedAway(path) }
+    let meeting = VaultSession(
+      file: file, opened: opened, unlocker: unlocker,
+      deadline: unlocker.configuration.deadlineOfCall(), notice: notice)
+    return quiet.error("the vault \(path) must be unlocked first") {
+      () throws(KeychainError) in
+      if let keys = try meeting.meet(need, requirement) { quiet.held.hold(keys) }
     }
   }
 

@@ -38,8 +38,7 @@ public struct VaultTransaction: ~Copyable {
   mutating func set(
     _ request: StoreRequest, secret: borrowing SecretBytes
   ) throws(KeychainError) -> MergedCredential {
-    try requireDevice(for: request.new.accessibility)
-    return try change(request.identity) { writer throws(KeychainError) in
+    try change(request.identity) { writer throws(KeychainError) in
       try writer.set(request, secret: secret)
     }
   }
@@ -68,7 +67,6 @@ public struct VaultTransaction: ~Copyable {
     _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64? = nil
   ) throws(KeychainError) -> Credential {
     try requireAllowed(identity)
-    if let accessibility = update.accessibility { try requireDevice(for: accessibility) }
     return try change(identity) { writer throws(KeychainError) in
       try writer.update(identity, with: update, expectedVersion: expectedVersion)
     }.credential
@@ -153,12 +151,12 @@ public struct VaultTransaction: ~Copyable {
   private mutating func item(_ identity: CredentialIdentity) throws(KeychainError) -> VaultItem? {
     try requireWhole()
     try requireAllowed(identity)
-    return try writer.openableItem(of: identity)
+    return try result(of: writer.openableItem(of: identity))
   }
 
   private mutating func change(
     _ identity: CredentialIdentity,
-    _ body: (inout VaultWriter) throws(KeychainError) -> MergedCredential
+    _ body: (inout VaultWriter) throws(KeychainError) -> VaultSession.Attempt<MergedCredential>
   ) throws(KeychainError) -> MergedCredential {
     let merged = try step(body)
     let kind: CredentialChange.Kind = merged.replaced == nil ? .added : .updated
@@ -168,30 +166,35 @@ public struct VaultTransaction: ~Copyable {
 
   /// Makes a change; if it fails half way, the transaction can only be undone.
   private mutating func step<Result>(
-    _ body: (inout VaultWriter) throws(KeychainError) -> Result
+    _ body: (inout VaultWriter) throws(KeychainError) -> VaultSession.Attempt<Result>
   ) throws(KeychainError) -> Result {
     try requireWhole()
-    do throws(KeychainError) {
-      return try body(&writer)
-    } catch {
+    let attempt: VaultSession.Attempt<Result>
+    do throws(KeychainError) { attempt = try body(&writer) } catch {
       switch error.code {
       case .notFound, .alreadyExists, .versionConflict, .invalidArgument: break
       default: log.failure = error
       }
       throw error
     }
+    return try result(of: attempt)
+  }
+
+  /// Returns the result; a need ends this run of the closure, which only an error can do.
+  private mutating func result<Result>(
+    of attempt: VaultSession.Attempt<Result>
+  ) throws(KeychainError) -> Result {
+    switch attempt {
+    case .done(let result): return result
+    case .needs(let need):
+      log.need = need
+      throw .closureEnds
+    }
   }
 
   private func requireWhole() throws(KeychainError) {
     if let failure = log.failure { throw failure }
-    if writer.needed != nil { throw .transactionBeginsAgain }
-  }
-
-  private mutating func requireDevice(for accessibility: Accessibility) throws(KeychainError) {
-    guard accessibility.isThisDeviceOnly, writer.sealing.device == nil else { return }
-    log.neededDevice = accessibility
-    log.failure = .transactionBeginsAgain
-    throw .transactionBeginsAgain
+    if log.need != nil { throw .closureEnds }
   }
 
   private func requireAllowed(_ identity: CredentialIdentity) throws(KeychainError) {
@@ -203,6 +206,12 @@ public struct VaultTransaction: ~Copyable {
   }
 }
 
+extension KeychainError {
+  /// The error for a closure that will run again.
+  fileprivate static let closureEnds = Self(
+    .locked, "the transaction begins again, once the keys that it needs are at hand")
+}
+
 /// The state of one attempt of a transaction.
 struct TransactionLog {
   private(set) var changes: [CredentialChange] = []
@@ -210,8 +219,8 @@ struct TransactionLog {
   /// Whether items that need the strictest unlock state were changed.
   private(set) var usesUnlockedItems = false
 
-  /// The class of an item whose device secret must be created before the transaction begins again.
-  fileprivate(set) var neededDevice: Accessibility?
+  /// The need to meet before the closure runs again, whatever the result of this run is.
+  fileprivate(set) var need: VaultSession.Need?
 
   /// Why the transaction can only be undone.
   fileprivate(set) var failure: KeychainError?

@@ -5,6 +5,8 @@ internal import KeychainVaultFormat
 
 /// The changes of a transaction, which it can read, and which become one commit.
 struct VaultWriter: ~Copyable {
+  typealias Attempt<Result> = VaultSession.Attempt<Result>
+
   let sealing: ItemSealing
 
   /// The contents of the vault with the changes.
@@ -19,9 +21,6 @@ struct VaultWriter: ~Copyable {
 
   /// Whether secrets were removed, rather than replaced.
   private(set) var removesSecrets = false
-
-  /// What must be unlocked before the transaction is tried again.
-  private(set) var needed: Accessibility.UnlockRequirement?
 
   var list: MemberList { contents.list }
   var keys: TierKeys { sealing.keys }
@@ -42,20 +41,14 @@ struct VaultWriter: ~Copyable {
     self.sealing = sealing
   }
 
-  /// Makes the transaction begin again with more keys.
-  mutating func begin(again requirement: Accessibility.UnlockRequirement) -> KeychainError {
-    needed = requirement
-    return .transactionBeginsAgain
-  }
-
   /// Returns the item of an identity with its keys; for an item of another device, keys are not
   /// needed, because they open nothing of it.
-  mutating func openableItem(of identity: CredentialIdentity) throws(KeychainError) -> VaultItem? {
+  func openableItem(of identity: CredentialIdentity) throws(KeychainError) -> Attempt<VaultItem?> {
     let item = try contents.item(sealing.id(of: identity), keys, name: "\(identity)")
     guard let item, !sealing.isOfOtherDevice(item.entry), !keys.satisfies(item.requirement) else {
-      return item
+      return .done(item)
     }
-    throw begin(again: item.requirement)
+    return .needs(.keys(item.requirement))
   }
 
   /// Puts an item, and removes its id from the other tiers with an available key.
@@ -86,96 +79,100 @@ struct VaultWriter: ~Copyable {
   }
 }
 
-extension KeychainError {
-  static var transactionBeginsAgain: Self {
-    Self(.locked, "the transaction begins again, once the keys that it needs are at hand")
-  }
-}
-
 // MARK: - Credentials
 
-// Each change either asks for other keys, before it has changed anything, or is done.
+// Each change either needs something, before it has changed anything, or is done.
 extension VaultWriter {
   /// Returns the replacement of a credential, and the replaced item, whose secret is not read.
-  private mutating func change(
+  private func change(
     _ identity: CredentialIdentity, mode: StoreMode = .addOrReplace, keepsDates: Bool = false,
     _ change: (Credential?) throws(KeychainError) -> Credential
-  ) throws(KeychainError) -> (MergedCredential, VaultItem?) {
-    let item = try openableItem(of: identity)
-    let old = try item.map { item throws(KeychainError) in
-      try sealing.credential(of: item, name: "\(identity)")
+  ) throws(KeychainError) -> Attempt<(MergedCredential, VaultItem?)> {
+    try openableItem(of: identity).then { item throws(KeychainError) in
+      let old = try item.map { item throws(KeychainError) in
+        try sealing.credential(of: item, name: "\(identity)")
+      }
+      // A locked tier may contain the item, so adding only needs all keys.
+      if mode == .addOnly, item == nil, !keys.hasAll { return .needs(.keys(.unlockedNow)) }
+      try mode.check(old, identity: identity)
+      var new = try change(old)
+      let requirement = new.accessibility.unlockRequirement
+      guard keys.satisfies(requirement) else { return .needs(.keys(requirement)) }
+      guard !new.accessibility.isThisDeviceOnly || sealing.device != nil else {
+        return .needs(.deviceSecret)
+      }
+      new.stamp(version: ItemEntry.newVersion(), created: old?.created, keepsDates: keepsDates)
+      return .done((MergedCredential(credential: new, replaced: old), item))
     }
-    // A locked tier may contain the item, so adding only needs all keys.
-    if mode == .addOnly, item == nil, !keys.hasAll { throw begin(again: .unlockedNow) }
-    try mode.check(old, identity: identity)
-    var new = try change(old)
-    let requirement = new.accessibility.unlockRequirement
-    guard keys.satisfies(requirement) else { throw begin(again: requirement) }
-    new.stamp(version: ItemEntry.newVersion(), created: old?.created, keepsDates: keepsDates)
-    return (MergedCredential(credential: new, replaced: old), item)
   }
 
   mutating func set(
     _ request: StoreRequest, secret: borrowing SecretBytes
-  ) throws(KeychainError) -> MergedCredential {
+  ) throws(KeychainError) -> Attempt<MergedCredential> {
     // Whether somebody can have T0 alone: a device key that doesn't open the rest.
     let canBeLocked =
       list.vaultKind == .local
       && !list.members.contains { $0.kind == .device && $0.grant == .administers }
-    let (merged, _) = try change(
+    return try change(
       request.identity, mode: request.mode, keepsDates: request.keepsDates
     ) { old throws(KeychainError) in
       if let old, request.accessibility == nil, canBeLocked { try old.requireNamedClass() }
       return try request.credential(replacing: old)
+    }.then { merged, _ throws(KeychainError) in
+      try put(merged.credential, secret: secret)
+      return .done(merged)
     }
-    try put(merged.credential, secret: secret)
-    return merged
   }
 
   /// Changes a credential, and keeps its secret.
   mutating func update(
     _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64?
-  ) throws(KeychainError) -> MergedCredential {
-    let (merged, item) = try change(identity) { old throws(KeychainError) in
+  ) throws(KeychainError) -> Attempt<MergedCredential> {
+    try change(identity) { old throws(KeychainError) in
       guard let old else { throw .notFound(identity) }
       try old.checkVersion(expectedVersion)
       let changed = update.applied(to: old)
       try changed.checkRules(secretCount: nil)
       return changed
+    }.then { merged, item throws(KeychainError) in
+      guard let item else { throw .notFound(identity) }
+      let secret = try sealing.secret(of: item, in: contents, name: "\(identity)")
+      try put(merged.credential, secret: secret)
+      return .done(merged)
     }
-    guard let item else { throw .notFound(identity) }
-    let secret = try sealing.secret(of: item, in: contents, name: "\(identity)")
-    try put(merged.credential, secret: secret)
-    return merged
   }
 
   mutating func rename(
     _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
-  ) throws(KeychainError) -> Credential {
-    guard let item = try openableItem(of: identity) else { throw .notFound(identity) }
-    let credential = try sealing.credential(of: item, name: "\(identity)")
-    try credential.checkVersion(expectedVersion)
-    let id = try sealing.id(of: newIdentity)
-    guard try contents.item(id, keys, name: "\(newIdentity)") == nil else {
-      throw .alreadyExists(newIdentity)
+  ) throws(KeychainError) -> Attempt<Credential> {
+    try openableItem(of: identity).then { item throws(KeychainError) in
+      guard let item else { throw .notFound(identity) }
+      let credential = try sealing.credential(of: item, name: "\(identity)")
+      try credential.checkVersion(expectedVersion)
+      let id = try sealing.id(of: newIdentity)
+      guard try contents.item(id, keys, name: "\(newIdentity)") == nil else {
+        throw .alreadyExists(newIdentity)
+      }
+      var new = try credential.renamed(newIdentity)
+      new.stamp(version: ItemEntry.newVersion(), created: credential.created)
+      let secret = try sealing.secret(of: item, in: contents, name: "\(identity)")
+      try remove(item.id)
+      try put(new, secret: secret)
+      return .done(new)
     }
-    var new = try credential.renamed(newIdentity)
-    new.stamp(version: ItemEntry.newVersion(), created: credential.created)
-    let secret = try sealing.secret(of: item, in: contents, name: "\(identity)")
-    try remove(item.id)
-    try put(new, secret: secret)
-    return new
   }
 
   /// Removes a credential, and returns it; `nil` if there was none.
   mutating func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?
-  ) throws(KeychainError) -> Credential? {
-    guard let item = try openableItem(of: identity) else { return nil }
-    let credential = try sealing.credential(of: item, name: "\(identity)")
-    try credential.checkVersion(expectedVersion)
-    try remove(item.id)
-    return credential
+  ) throws(KeychainError) -> Attempt<Credential?> {
+    try openableItem(of: identity).then { item throws(KeychainError) in
+      guard let item else { return .done(nil) }
+      let credential = try sealing.credential(of: item, name: "\(identity)")
+      try credential.checkVersion(expectedVersion)
+      try remove(item.id)
+      return .done(credential)
+    }
   }
 
   /// Seals a credential, in place of the item with its identity.

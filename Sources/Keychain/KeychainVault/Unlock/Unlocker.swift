@@ -4,8 +4,8 @@ internal import KeychainVaultFormat
 internal import PrephirencesSystem
 internal import SystemPackage
 
-/// Finds the keys of a vault: those that this handle holds, then by the explicit source alone, or else by the device
-/// secret, the kernel's cache, the first ambient source, and a person.
+/// Finds the keys of a vault: those of this handle, then by the explicit source alone, or else by
+/// the device secret, the kernel's cache, the first ambient source, and a person.
 final class Unlocker: Sendable {
   let configuration: VaultConfiguration
   let cache: UnlockCache
@@ -14,8 +14,8 @@ final class Unlocker: Sendable {
   let held: HeldKeys
   let knownOwnSlot = PosixMutex<OwnSlot?>(nil)
 
-  /// Held while a person is asked.
-  private let asking = PosixMutex()
+  /// Locked while a person is asked.
+  let asking = PosixMutex()
 
   init(_ configuration: VaultConfiguration, _ state: StateFolder, _ file: VaultFile) {
     self.configuration = configuration
@@ -25,32 +25,15 @@ final class Unlocker: Sendable {
     held = HeldKeys(idleTime: configuration.idleTime)
   }
 
-  /// Returns the keys that an operation needs, unlocking as far as `requirement` demands.
+  /// Returns the keys that an operation needs, and unlocks as far as `requirement` demands.
   func keys(
     _ requirement: Accessibility.UnlockRequirement, _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys {
-    if let keys = try keysAtHand(requirement, vault.head) { return keys }
-    if let source = configuration.unlock {
-      let presented = try present(source, deadline)
-      let lock = try passwordHashLock(presented.kind, deadline)
-      defer { extendLifetime(lock) }
-      // The previous holder of the lock may have unlocked the vault.
-      if let keys = try keysAtHand(requirement, vault.head) { return keys }
-      let keys = try openHoldingLock(presented, vault, deadline).keys
-      held.hold(keys)
-      return keys
+    var driver = UnlockDriver(self, .keys(requirement), vault, deadline)
+    guard try driver.run(), let keys = driver.keys else {
+      throw lockedError(vault, needsSecret: false)
     }
-    if let keys = try ambientKeys(requirement, vault, deadline) { return keys }
-    // One question for all tasks, because each would need the same answer.
-    return try deadline.excluding { () throws(KeychainError) in
-      try asking.withLock { () throws(KeychainError) in
-        // The previous question may have unlocked the vault, also that of another process.
-        while true {
-          if let keys = try keysAtHand(requirement, vault.head) { return keys }
-          if let opened = try openedByAnswer(vault) { return keep(opened.keys, vault.head) }
-        }
-      }
-    }
+    return keys
   }
 
   /// Returns the keys that are available without any work, if they are enough.
@@ -71,8 +54,10 @@ final class Unlocker: Sendable {
     return keys.satisfies(requirement) ? keys : nil
   }
 
-  /// Returns keys, if there are any, with which a person looks at the vault without being asked; in a shared vault
-  /// those of a given identity, which are not kept, because looking must not unlock the vault.
+  /// Returns keys for looking at the vault without a question, if there are any.
+  ///
+  /// In a shared vault, they are those of a given identity, and are not kept, because looking must
+  /// not unlock the vault.
   func keysToLook(
     _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys? {
@@ -96,41 +81,19 @@ final class Unlocker: Sendable {
     cache.touch(head)
   }
 
-  private func ambientKeys(
-    _ requirement: Accessibility.UnlockRequirement, _ vault: VaultFile.Opened, _ deadline: Deadline
-  ) throws(KeychainError) -> TierKeys? {
-    guard let presented = try configuration.presentFirst() else { return nil }
-    let lock = try passwordHashLock(presented.kind, deadline)
-    defer { extendLifetime(lock) }
-    // The previous holder of the lock may have unlocked the vault.
-    if let keys = try keysAtHand(requirement, vault.head) { return keys }
-    return keep(try openHoldingLock(presented, vault, deadline).keys, vault.head)
-  }
-
-  /// Keeps keys for later calls: in the kernel if possible, otherwise in this handle.
-  private func keep(_ keys: TierKeys, _ head: VaultHead) -> TierKeys {
-    do throws(KeychainError) {
-      try cache.put(keys, of: head.id, at: file.records().names, fixedTime: nil)
-    } catch {
-      // In a container this happens to each command; `unlock` and `doctor` report it.
-      held.hold(keys)
-    }
-    return keys
-  }
-
-  /// Forgets the keys of vaults, and returns whether none is left.
+  /// Forgets the keys of vaults; `true` if none is left.
   @discardableResult
   func lock(_ vaults: Set<VaultID>, all: Bool) -> Bool {
     held.forget()
     let tiers = all ? Tier.allCases : [.unlocked]
-    // Every key goes before a failure counts.
+    // Every key is removed before a failure counts.
     let gone = vaults.flatMap { vault in tiers.map { cache.forget($0, of: vault) } }
     return gone.allSatisfy(\.self)
   }
 
-  // MARK: - What needs a member of the vault, rather than tier keys, which the cache may hold
+  // MARK: - Keys of a member, which the cache does not have
 
-  /// Returns keys that sign in a shared vault: the cache has none, so a secret is presented again.
+  /// Returns keys that sign in a shared vault; the cache has none, so a secret is presented again.
   func signingKeys(
     _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys {
@@ -145,7 +108,7 @@ final class Unlocker: Sendable {
     return opened.keys
   }
 
-  /// Whether the identity at hand is pinned to a check, which a person has compared.
+  /// Whether the available identity is pinned to a check, which a person has compared.
   func isPinned(to check: VaultCheck) throws(KeychainError) -> Bool {
     guard let source = try configuration.firstSource, case .identityFile = source.kind else {
       return false
@@ -155,22 +118,15 @@ final class Unlocker: Sendable {
 
   /// Opens the vault with a secret that is presented now, or with a device slot that administers.
   ///
-  /// If there is none, the error says what to give, or how to unlock if that would do.
+  /// If there is none, the error says what to give, or how to unlock if that is enough.
   func member(
     _ vault: VaultFile.Opened, _ deadline: Deadline, needsSecret: Bool = true
   ) throws(KeychainError) -> OpenedSlot {
-    if let source = configuration.unlock {
-      return try open(try present(source, deadline), vault, deadline)
+    var driver = UnlockDriver(self, .slot, vault, deadline)
+    guard try driver.run(), let slot = driver.slot else {
+      throw lockedError(vault, needsSecret: needsSecret)
     }
-    if let opened = try openOwnSlot(of: vault.head), opened.root != nil { return opened }
-    if let presented = try configuration.presentFirst() {
-      return try open(presented, vault, deadline)
-    }
-    return try deadline.excluding { () throws(KeychainError) in
-      while true {
-        if let opened = try openedByAnswer(vault, needsSecret: needsSecret) { return opened }
-      }
-    }
+    return slot
   }
 }
 
@@ -182,7 +138,7 @@ extension Member {
     }
   }
 
-  /// The slot as messages call it, such as "slot 3 (alice)".
+  /// The slot in messages, such as "slot 3 (alice)".
   var called: String { name.isEmpty ? "slot \(number)" : "slot \(number) (\(name))" }
 }
 
@@ -196,14 +152,14 @@ extension Unlocker {
     return try openHoldingLock(presented, vault, deadline)
   }
 
-  /// Reads a source, which may ask a person.
-  func present(
-    _ source: UnlockSource, _ deadline: Deadline
-  ) throws(KeychainError) -> PresentedSecret {
-    try deadline.excluding { () throws(KeychainError) in try configuration.present(source) }
+  /// Reads the first source; an explicit one may ask a person; `nil` if there is none.
+  func present(_ deadline: Deadline) throws(KeychainError) -> PresentedSecret? {
+    guard configuration.unlock != nil else { return try configuration.presentFirst() }
+    return try deadline.excluding { () throws(KeychainError) in try configuration.presentFirst() }
   }
 
-  /// Takes the lock that allows each user one password hash at a time, to limit memory; `nil` if it can't be had.
+  /// Takes the lock that allows each user one password hash at a time, to limit memory; `nil` if it
+  /// is not available.
   func passwordHashLock(_ kind: SlotKind, _ deadline: Deadline) throws(KeychainError) -> FileLock? {
     guard kind == .passphrase, let folder = try? state.make() else { return nil }
     do throws(FileError) {
@@ -286,7 +242,7 @@ extension Unlocker {
     let head = vault.head
     let isVouchedFor = try file.vouches(for: head)
     if isVouchedFor { try reportOldPins(of: presented, head) }
-    // A check that a person compared is asked for by every slot that opens.
+    // Every slot that opens requires a check that a person compared.
     if !isVouchedFor, configuration.comparedCheck == nil { try checkPins(of: presented, vault) }
     let identity = try VaultIdentity(seed: presented.secret.copy())
     var opened = try open(slots, of: head) { slot throws(KeychainError) in
@@ -300,7 +256,7 @@ extension Unlocker {
 
   /// Reports that an identity is still pinned to an earlier check of a vault that is vouched for.
   ///
-  /// It opens the vault; but without the record, it would open what somebody made who administered it then.
+  /// It opens the vault. Without the record, it would also open a vault of a former administrator.
   private func reportOldPins(
     of presented: borrowing PresentedSecret, _ head: VaultHead
   ) throws(KeychainError) {
@@ -314,7 +270,8 @@ extension Unlocker {
       recovery: "pin it with \(.pinIdentity(check: "\(check)"))")
   }
 
-  /// Where nothing vouches for the vault, the pins decide: who can write the file can seal keys of another vault to the identity.
+  /// Checks the pins if nothing vouches for the vault: a writer of the file can seal keys of
+  /// another vault to the identity.
   private func checkPins(
     of presented: borrowing PresentedSecret, _ vault: VaultFile.Opened
   ) throws(KeychainError) {
@@ -341,51 +298,15 @@ extension Unlocker {
 
   // MARK: - Asking
 
-  /// Opens the vault with what a person types; keys that are kept do not do where a secret is needed.
-  ///
-  /// Returns `nil` if a question of another process has ended instead.
-  private func openedByAnswer(
-    _ vault: VaultFile.Opened, needsSecret: Bool = false
-  ) throws(KeychainError) -> OpenedSlot? {
-    guard let ask = configuration.ask, let kind = kindToAskFor(vault.head)
-    else { throw lockedError(vault, needsSecret: needsSecret) }
-    let takesCode = !vault.head.slots(of: .recoveryCode).isEmpty
-    for attempt in 0..<3 {
-      let request = PassphraseRequest(
-        vaultPath: vault.path, kind: kind, takesRecoveryCode: takesCode, failedAttempts: attempt)
-      let given: SecretBytes?
-      do throws(KeychainError) { given = try ask(request) } catch {
-        guard error == .otherQuestionEnded else { throw error }
-        return nil
-      }
-      guard let answer = given else {
-        throw KeychainError(.cancelled, "unlocking was cancelled")
-      }
-      // The time a person takes does not count against the deadline.
-      let deadline = configuration.deadlineOfCall()
-      let source = "the prompt"
-      do throws(KeychainError) {
-        if kind == .recoveryCode {
-          return try open(try .recoveryCode(answer, source), vault, deadline)
-        }
-        // The checksum of an answer shows that it is the recovery code.
-        if takesCode, let code = try? PresentedSecret.recoveryCode(answer, source) {
-          do throws(KeychainError) {
-            return try open(code, vault, deadline)
-          } catch { guard error.code == .incorrectSecret else { throw error } }
-        }
-        return try open(
-          PresentedSecret(kind: kind, secret: answer, source: source), vault, deadline)
-      } catch {
-        guard error.code == .incorrectSecret, attempt < 2 else {
-          throw takesCode && kind != .recoveryCode ? error.namingCodeAtPrompt : error
-        }
-      }
-    }
-    throw lockedError(vault, needsSecret: needsSecret)
+  /// Returns the question to a person; `nil` if nobody may be asked, or nothing that can be typed
+  /// opens the vault.
+  func question(_ head: VaultHead) -> Unlocking.Question? {
+    guard configuration.ask != nil, let kind = kindToAskFor(head) else { return nil }
+    return Unlocking.Question(
+      kind: kind, takesRecoveryCode: !head.slots(of: .recoveryCode).isEmpty)
   }
 
-  /// Returns what to ask a person for; a recovery code only if nothing else is left.
+  /// Returns the kind of secret to ask for; a recovery code only if nothing else is left.
   private func kindToAskFor(_ head: VaultHead) -> SlotKind? {
     let kinds = Self.kindsThatOpen(head)
     if kinds.contains(.passphrase) { return .passphrase }
@@ -398,7 +319,7 @@ extension Unlocker {
   }
 
   /// Returns an error that says what would unlock the vault.
-  private func lockedError(_ vault: VaultFile.Opened, needsSecret: Bool) -> KeychainError {
+  func lockedError(_ vault: VaultFile.Opened, needsSecret: Bool) -> KeychainError {
     let (head, path) = (vault.head, vault.path)
     let kinds = Self.kindsThatOpen(head)
     guard !kinds.isEmpty else {
@@ -418,7 +339,7 @@ extension Unlocker {
         "there is no keychain.passphrase or keychain.key that can be read in \($0)"
       },
     ]
-    // What is kept of an unlocked vault neither signs nor changes what opens it.
+    // The kept keys of an unlocked vault neither sign nor change who opens it.
     let isUnlocked = needsSecret && (try? keysAtHand(.unlockedNow, head)) != nil
     return KeychainError(
       .locked,
@@ -437,7 +358,8 @@ extension Unlocker {
     return path
   }
 
-  /// What a person can give that opens everything, except for a kind that failed; to unlock the vault, if that helps.
+  /// The secrets of a person that open everything, except a kind that failed; or unlocking, if that
+  /// helps.
   private static func ways(
     _ head: VaultHead, but failed: SlotKind? = nil, unlocking: Bool = false, identity: String? = nil
   ) -> KeychainError.Recovery? {
@@ -458,15 +380,6 @@ extension Unlocker {
     ]
     let kinds = kindsThatOpen(head).subtracting([failed].compactMap(\.self))
     return ways.filter { kinds.contains($0.0) }.map(\.1).joined(separator: "; ")
-  }
-}
-
-extension KeychainError {
-  /// The error after a person's last wrong answer, if a recovery code can be typed as well.
-  fileprivate var namingCodeAtPrompt: Self {
-    guard code == .incorrectSecret else { return self }
-    let way: Recovery = ", or type the recovery code where the passphrase is asked for"
-    return Self(code, message, recovery: (recovery ?? .tryAgain) + way, underlying: underlying)
   }
 }
 

@@ -30,7 +30,7 @@ extension Vault {
       let item = try contents.item(sealing.id(of: identity), sealing.keys, name: "\(identity)")
       guard let item else { return .done(nil) }
       guard sealing.isOfOtherDevice(item.entry) || sealing.keys.satisfies(item.requirement) else {
-        return .again(item.requirement)
+        return .needs(.keys(item.requirement))
       }
       return .done((item, contents, sealing))
     }
@@ -56,6 +56,7 @@ extension Vault {
     do throws(KeychainError) {
       return try secrets(for: identities, session, unless: nil)
     } catch {
+      guard error.need == nil else { throw error }
       // Those that need no more keys can still be read.
       return try secrets(for: identities, session, unless: error)
     }
@@ -95,7 +96,7 @@ extension Vault {
                 secret: try sealing.secret(of: item, in: contents, name: name)))
           })
       }
-      guard needed == .nothing else { return .again(needed) }
+      guard needed == .nothing else { return .needs(.keys(needed)) }
       if used == .unlockedNow { unlocker.touch(contents.head) }
       return .done(found)
     }
@@ -106,13 +107,27 @@ extension Vault {
   /// Locked items are counted, and nobody is asked for a passphrase to open them. A secret from an
   /// explicit or ambient source is used.
   public func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
-    guard let session = try session() else { return CredentialSearchResult(credentials: []) }
+    try find(query).result
+  }
+
+  /// Searches; the secrets are those at the moment of the search.
+  package func find(_ query: CredentialQuery) throws(KeychainError) -> FoundCredentials {
+    guard let session = try session() else {
+      return FoundCredentials(CredentialSearchResult(credentials: []), in: self)
+    }
     return try session.read(.nothing) { contents, sealing throws(KeychainError) in
       let found = try contents.search(query, sealing)
-      guard found.lockedCount > 0, hasUnlockSource, !sealing.keys.hasAll else {
-        return .done(found)
+      if found.lockedCount > 0, hasUnlockSource, !sealing.keys.hasAll {
+        return .needs(.keys(.unlockedNow))
       }
-      return .again(.unlockedNow)
+      return .done(
+        FoundCredentials(found) { [unlocker] credential throws(KeychainError) in
+          let (id, name) = (try sealing.id(of: credential.identity), "\(credential.identity)")
+          guard let item = try contents.item(id, sealing.keys, name: name) else { return nil }
+          if item.requirement == .unlockedNow { unlocker.touch(contents.head) }
+          return StoredSecret(
+            credential: credential, secret: try sealing.secret(of: item, in: contents, name: name))
+        })
     }
   }
 

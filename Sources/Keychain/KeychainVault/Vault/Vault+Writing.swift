@@ -203,34 +203,23 @@ extension Vault {
     among isAllowed: @escaping (CredentialIdentity) -> Bool,
     _ body: (inout VaultTransaction) throws -> Result
   ) throws -> Result {
-    var device: DeviceSecret?
-    while true {
-      var log = TransactionLog()
-      do throws(KeychainError) {
-        let result = try session.write(requirement, device: device) {
-          writer throws(KeychainError) -> Result in
-          try Self.run(&writer, &log, among: isAllowed, session, body)
-        }
-        if log.usesUnlockedItems { prolong(session) }
-        for change in log.changes { observers.notify(change) }
-        return result
-      } catch {
-        if let accessibility = log.neededDevice, device == nil {
-          // If the vault expects a device secret that is gone, a new one must not replace it.
-          try session.requireReadable(accessibility.unlockRequirement)
-          device = try unlocker.state.findOrCreateSecret()
-          continue
-        }
-        throw log.thrown ?? error
+    var log = TransactionLog()
+    let result: Result
+    do throws(KeychainError) {
+      result = try session.write(requirement) { writer throws(KeychainError) in
+        try Self.run(&writer, &log, among: isAllowed, session, body)
       }
-    }
+    } catch { throw log.thrown ?? error }
+    if log.usesUnlockedItems { prolong(session) }
+    for change in log.changes { observers.notify(change) }
+    return result
   }
 
   private static func run<Result>(
     _ writer: inout VaultWriter, _ log: inout TransactionLog,
     among isAllowed: @escaping (CredentialIdentity) -> Bool, _ session: VaultSession,
     _ body: (inout VaultTransaction) throws -> Result
-  ) throws(KeychainError) -> Result {
+  ) throws(KeychainError) -> VaultSession.Attempt<Result> {
     var transaction = VaultTransaction(writer, among: isAllowed)
     var result: Result?
     var thrown: (any Error)?
@@ -241,14 +230,13 @@ extension Vault {
     } catch { thrown = error }
     log = transaction.log
     writer = transaction.writer
-    // The closure runs again, whatever it made of the failure.
-    guard writer.needed == nil else { throw .transactionBeginsAgain }
-    if log.neededDevice == nil { log.thrown = thrown }
+    if let need = log.need { return .needs(need) }
+    log.thrown = thrown
     if let failure = log.failure { throw failure }
     guard let result else {
       throw KeychainError(.cancelled, "the closure of the transaction failed")
     }
-    return result
+    return .done(result)
   }
 
   /// Keeps the vault unlocked longer, because an item was used that needs it unlocked.
@@ -257,8 +245,8 @@ extension Vault {
   /// Begins an operation that creates the vault if there is none.
   func sessionForFirstWrite() throws(KeychainError) -> VaultSession {
     if let session = try session() { return session }
-    if let postponed, hasUnlockSource {
-      throw postponed.question.postpone { [self] () throws(KeychainError) in
+    if let quiet = quietHandle, hasUnlockSource {
+      throw quiet.error("the vault must be created first") { [self] () throws(KeychainError) in
         try createForFirstWrite()
       }
     }
@@ -279,6 +267,7 @@ extension Vault {
     try existingSession().write(.unlockedNow) { writer throws(KeychainError) in
       for id in ids { try writer.remove(id: id) }
       writer.makesBase = true
+      return .done(())
     }
   }
 }

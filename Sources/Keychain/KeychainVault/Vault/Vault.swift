@@ -29,7 +29,7 @@ public final class Vault: CredentialStore {
   let file: VaultFile
   let unlocker: Unlocker
   let observers: VaultObservers
-  let postponed: PostponedUnlocking?
+  let quietHandle: QuietHandle?
 
   /// Creates a handle without reading or creating anything.
   public convenience init(configuration: Configuration = Configuration()) {
@@ -41,19 +41,19 @@ public final class Vault: CredentialStore {
   /// Creates a handle that shares what it reads from the state folder.
   package init(configuration: Configuration, state: StateFolder) {
     self.configuration = configuration
-    postponed = nil
+    quietHandle = nil
     file = VaultFile(configuration)
     unlocker = Unlocker(configuration, state, file)
     observers = VaultObservers(configuration, file: file, unlocker: unlocker)
   }
 
-  /// Creates a second handle that shares everything with another one and postpones its questions.
-  private init(_ vault: Vault, _ configuration: Configuration, _ postponed: PostponedUnlocking) {
+  /// Creates a second handle that shares everything with another one, and neither asks nor hashes.
+  private init(_ vault: Vault, _ configuration: Configuration, _ quiet: QuietHandle) {
     self.configuration = configuration
     file = vault.file
     unlocker = vault.unlocker
     observers = vault.observers
-    self.postponed = postponed
+    quietHandle = quiet
   }
 
   /// Returns the real, absolute path of the vault, whether or not it exists.
@@ -87,21 +87,19 @@ public final class Vault: CredentialStore {
     }
     return VaultSession(
       file: file, opened: opened, unlocker: unlocker, deadline: deadline,
-      notice: configuration.notice, postponed: postponed)
+      notice: configuration.notice, quiet: quietHandle)
   }
 }
 
 extension Vault {
   /// Returns this vault with operations that neither ask nor hash; see the protocol.
-  package func postponing(_ question: PostponedQuestion) -> any BuiltInStore {
-    Vault(self, configuration, PostponedUnlocking(question))
+  package func quiet(forbiddingDialogs: Bool) -> any BuiltInStore {
+    Vault(self, configuration, QuietHandle())
   }
 
   /// Returns this vault with operations that neither ask nor hash, and wait for others for a time:
   /// each of them, or all together from now on.
-  package func postponing(
-    _ question: PostponedQuestion, waiting time: Duration, inAll: Bool
-  ) -> Vault {
+  package func quiet(waiting time: Duration, inAll: Bool) -> Vault {
     var configuration = configuration
     if inAll {
       let deadline = Deadline(after: time)
@@ -109,7 +107,12 @@ extension Vault {
     } else {
       configuration.deadline = min(time, configuration.deadline)
     }
-    return Vault(self, configuration, PostponedUnlocking(question))
+    return Vault(self, configuration, QuietHandle())
+  }
+
+  /// Returns this vault with operations that fail with `error` if they need something.
+  package func refusing(_ error: KeychainError) -> Vault {
+    Vault(self, configuration, QuietHandle(refusal: error))
   }
 
   /// Returns a handle that trusts the vault if it has this check, which a person compared with the

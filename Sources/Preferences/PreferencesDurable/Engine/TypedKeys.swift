@@ -240,6 +240,7 @@ extension DurablePreferencesType {
     forKey key: PreferenceKey, expecting expected: PreferenceValue?, with value: PreferenceValue?
   ) throws(PreferencesError) -> Bool {
     try durable.typed {
+      try value?.checkDepth(forKey: key)
       let (expected, new) = (expected?.encoded, value?.encoded)
       return try durable.engine().write(asOne: false) { transaction in
         guard try transaction.stored(KeyBytes(key)) == expected else { return false }

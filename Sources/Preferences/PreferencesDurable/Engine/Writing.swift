@@ -160,12 +160,15 @@ extension DurablePreferences {
 
   private func encoded(
     _ values: [(key: PreferenceKey, value: PreferenceValue?)]
-  ) -> [(key: KeyBytes, value: PreferenceValue.Encoded?)] {
-    values.map { (KeyBytes($0.key), $0.value?.encoded) }
+  ) throws(PreferencesError) -> [(key: KeyBytes, value: PreferenceValue.Encoded?)] {
+    try values.map { key, value throws(PreferencesError) in
+      try value?.checkDepth(forKey: key)
+      return (KeyBytes(key), value?.encoded)
+    }
   }
 
   func store(_ values: [(key: PreferenceKey, value: PreferenceValue?)]) throws {
-    let encoded = encoded(values)
+    let encoded = try encoded(values)
     let engine = try engine()
     if encoded.allSatisfy({ $0.1 == nil }), try engine.isWithout(encoded.map(\.0)) { return }
     try engine.write(asOne: encoded.count > 1, repeats: true) { transaction in

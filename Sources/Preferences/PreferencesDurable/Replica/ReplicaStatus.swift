@@ -18,7 +18,10 @@ extension SharedReplica {
   ) throws(PreferencesError) -> Bool {
     var decided: [KeyBytes: PreferenceValue.Encoded?] = [:]
     if case .set(let values) = decision {
-      for (key, value) in values { decided[KeyBytes(key)] = .some(value?.encoded) }
+      for (key, value) in values {
+        try value?.checkDepth(forKey: key)
+        decided[KeyBytes(key)] = .some(value?.encoded)
+      }
     }
     return try change { transaction in
       guard let found = try transaction.find(conflict) else { return false }

@@ -186,11 +186,7 @@ extension Engine {
     let stamps = [FileStamp(file.propertyListPath)]
     if case .propertyList(let loaded) = source, loaded.stamps == stamps { return }
     var loaded = LoadedValues(values: [:], stamps: stamps)
-    for (key, value) in try propertyListValues() {
-      do throws(PreferencesError) {
-        loaded.values[key] = try PreferenceValue.stored(value, forKey: key.text)
-      } catch { loaded.unreadable[key] = error }
-    }
+    loaded.values = try propertyListValues()
     let before = source
     source = .propertyList(loaded)
     cache.end()
@@ -198,12 +194,12 @@ extension Engine {
   }
 
   /// Returns the values of the property list; empty if there is none.
-  private func propertyListValues() throws -> [KeyBytes: Any] {
+  private func propertyListValues() throws -> [KeyBytes: PreferenceValue] {
     guard let stat = try translated(PrivateFile.look(file.propertyListPath)) else { return [:] }
     // Others may read it, but not have written it.
     try translated(PrivateFile.check(stat, file.propertyListPath, forbidden: 0o022))
     let values = try PropertyListFile(path: file.propertyListPath).read().values
-    return [KeyBytes: Any](values.map { (KeyBytes($0), $1) }) { _, last in last }
+    return [KeyBytes: PreferenceValue](values.map { (KeyBytes($0), $1) }) { _, last in last }
   }
 
   /// Imports the values of the property list that have no value yet.
@@ -228,11 +224,7 @@ extension Engine {
   /// Returns the values of the property list, all of which can be stored.
   private func valuesToImport() throws -> [KeyBytes: PreferenceValue] {
     do {
-      var values: [KeyBytes: PreferenceValue] = [:]
-      for (key, value) in try propertyListValues() {
-        values[key] = try PreferenceValue.stored(value, forKey: key.text)
-      }
-      return values
+      return try propertyListValues()
     } catch {
       let error = PreferencesError.any(error)
       throw PreferencesError(
@@ -244,8 +236,7 @@ extension Engine {
 
   /// Returns the value that a key without a row will have when the property list is imported; `nil` if
   /// there is none.
-  func valueToImport(_ key: KeyBytes, into database: OpenDatabase) throws -> PreferenceValue?
-  {
+  func valueToImport(_ key: KeyBytes, into database: OpenDatabase) throws -> PreferenceValue? {
     guard !database.isImported, try !database.hasRow(key) else { return nil }
     return try valuesToImport()[key]
   }
@@ -324,186 +315,5 @@ extension Engine {
     return Snapshot(
       contents: try contents(of: connection), isShared: isShared,
       generation: try connection.integer("SELECT generation FROM state") ?? .max)
-  }
-}
-
-/// Values of a file that this process does not change, and what the file was like.
-struct LoadedValues {
-  var values: [KeyBytes: PreferenceValue]
-  let stamps: [FileStamp?]
-  /// Why other values cannot be read.
-  var unreadable: [KeyBytes: PreferencesError] = [:]
-  /// Whether the file is shared with other machines.
-  var isShared = false
-  /// Why nothing is known of other keys.
-  var otherKeysFailure: PreferencesError?
-
-  /// Returns the value of a key; `nil` if there is none.
-  func value(_ key: KeyBytes) throws -> PreferenceValue? {
-    if let otherKeysFailure, otherKeysFailure.code == .rolledBack { throw otherKeysFailure }
-    if let failure = unreadable[key] { throw failure }
-    if let value = values[key] { return value }
-    if let otherKeysFailure { throw otherKeysFailure }
-    return nil
-  }
-
-  var contents: ReadablePairs {
-    var contents = ReadablePairs(
-      pairs: values.map { ($0.text, $1) }, unreadable: unreadable.map { ($0.text, $1) })
-    contents.otherKeysFailure = otherKeysFailure
-    return contents
-  }
-}
-
-/// What is known of a key.
-enum KnownValue: Sendable {
-  case absent
-  case value(PreferenceValue)
-
-  init(_ value: PreferenceValue?) { self = value.map { .value($0) } ?? .absent }
-
-  var value: PreferenceValue? { if case .value(let value) = self { value } else { nil } }
-}
-
-/// What the cache learns of a key that was changed.
-struct CachedChange {
-  let key: KeyBytes
-
-  /// `nil` if the value is damaged: it is not known, so that reading it reports the damage.
-  let value: KnownValue?
-  let size: Int
-
-  init(key: KeyBytes, stored: PreferenceValue.Encoded?) {
-    self.key = key
-    value = if let stored { stored.decoded.map { .value($0) } } else { .absent }
-    size = stored?.bytes.count ?? 0
-  }
-}
-
-/// The values that were read, as of one generation.
-///
-/// A read takes one system call as long as the counter has that generation. Unchecked because the
-/// lock guards everything.
-final class ReadCache: @unchecked Sendable {
-  private let lock = PosixMutex()
-  private var values: [KeyBytes: Entry] = [:]
-  private var size = 0
-
-  private struct Entry {
-    let known: KnownValue
-    let size: Int
-  }
-
-  /// `nil` if each read must ask the database.
-  private var counter: GenerationCounter?
-  private var isCommitting = false
-  private var lookedAt: Int = 0
-  private var current: Int64 = 0
-
-  /// How many values are kept; then all are forgotten.
-  static let greatestCount = 200_000
-
-  /// How many stored bytes the kept values have at most; then all are forgotten.
-  static let greatestSize = 64 << 20
-
-  /// How many stored bytes a kept value has at most.
-  static let greatestValueSize = 4 << 20
-
-  /// How long the file's path need not be looked at again, in nanoseconds.
-  private static let lookInterval = 100_000_000
-
-  /// The generation of the values; 0 if there is none.
-  var generation: Int64 { lock.withLock { current } }
-
-  /// Returns what is known of a key, if nobody has changed the preferences since.
-  func value(_ key: KeyBytes) -> KnownValue? {
-    lock.withLock {
-      guard let counter, !isCommitting, let entry = values[key],
-        Self.now - lookedAt < Self.lookInterval, counter.generation == current
-      else { return nil }
-      return entry.known
-    }
-  }
-
-  /// Whether nobody has changed the preferences since the values were read.
-  var isCurrent: Bool {
-    lock.withLock {
-      guard let counter, !isCommitting, Self.now - lookedAt < Self.lookInterval else {
-        return false
-      }
-      return counter.generation == current
-    }
-  }
-
-  /// Returns what was last known of a key.
-  func lastKnown(_ key: KeyBytes) -> KnownValue? { lock.withLock { values[key]?.known } }
-
-  /// Everything that was last known.
-  var allKnown: [KeyBytes: KnownValue] { lock.withLock { values.mapValues(\.known) } }
-
-  /// Begins with another database.
-  func begin(_ counter: GenerationCounter?, generation: Int64) {
-    lock.withLock {
-      self.counter = counter
-      current = generation
-      forgetAll()
-      isCommitting = false
-      lookedAt = Self.now
-    }
-  }
-
-  /// Forgets the database.
-  func end() { begin(nil, generation: 0) }
-
-  /// Records that the file was found at its path.
-  func touch() { lock.withLock { lookedAt = Self.now } }
-
-  func insert(_ value: KnownValue, for key: KeyBytes, size: Int) {
-    lock.withLock { set(value, for: key, size: size) }
-  }
-
-  /// Records a later generation.
-  ///
-  /// `changes` is `nil` to forget all values.
-  func advance(to generation: Int64, _ changes: [CachedChange]?, keepsNew: Bool) {
-    lock.withLock {
-      current = generation
-      guard let changes, values.count + changes.count < Self.greatestCount else {
-        return forgetAll()
-      }
-      for change in changes where keepsNew || values[change.key] != nil {
-        set(change.value, for: change.key, size: change.size)
-      }
-    }
-  }
-
-  private func set(_ value: KnownValue?, for key: KeyBytes, size added: Int) {
-    let isKept = added <= Self.greatestValueSize
-    let entry = isKept ? value.map { Entry(known: $0, size: added) } : nil
-    if let replaced = values[key] { size -= replaced.size }
-    size += entry?.size ?? 0
-    values[key] = entry
-    guard size > Self.greatestSize || values.count > Self.greatestCount else { return }
-    forgetAll()
-    if let entry {
-      values[key] = entry
-      size = added
-    }
-  }
-
-  private func forgetAll() {
-    values = [:]
-    size = 0
-  }
-
-  /// Makes reads wait for the connection, because a commit is under way.
-  func beginCommit() { lock.withLock { isCommitting = true } }
-
-  func endCommit() { lock.withLock { isCommitting = false } }
-
-  private static var now: Int {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
-    return time.tv_sec * 1_000_000_000 + time.tv_nsec
   }
 }

@@ -5,12 +5,12 @@ import Testing
 @testable import KeychainSecretService
 
 @Suite("Questions that are asked without a lock", .timeLimit(.minutes(10)))
-struct PostponedQuestionTests {
+struct QuietStoreTests {
   private let identity = CredentialIdentity.genericPassword(service: "s", account: "alice")
 
   // A provider may lock the collection, or a single item.
   @Test(arguments: [FakeProvider.collection, FakeProvider.path(of: "alice")])
-  func postponedQuestionUnlocksWhatIsLocked(_ object: String) throws {
+  func meetingTheNeedUnlocksWhatIsLocked(_ object: String) throws {
     let desktop = try Desktop(.none)
     let provider = try FakeProvider(desktop)
     var environment = desktop.environment
@@ -20,12 +20,13 @@ struct PostponedQuestionTests {
       $0.environment = environment
     }
     try provider.behave(locked: [object])
-    let question = PostponedQuestion()
-    let quiet = store.postponing(question)
+    let quiet = store.quiet()
     expect(.busy) { _ = try quiet.text(identity) }
     expect(.busy) { _ = try quiet.text(identity) }
-    let text = try question.answering { () throws(KeychainError) in
-      try quiet.secret(for: identity)?.secret.withBytes { $0.text }
+    let text = try Attempt.repeating { () throws(KeychainError) in
+      try Attempt { () throws(KeychainError) in
+        try quiet.secret(for: identity)?.secret.withBytes { $0.text }
+      }
     }
     #expect(text == "secret of alice")
     withExtendedLifetime(provider) {}

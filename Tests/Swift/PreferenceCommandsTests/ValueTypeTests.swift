@@ -1,4 +1,5 @@
 import Foundation
+import PreferencesCore
 import PrephirencesCommandLine
 import PrephirencesSystem
 import Testing
@@ -6,49 +7,51 @@ import Testing
 @testable import PreferenceCommands
 
 @Suite("Values")
-struct StoredValueTests {
+struct ValueTypeTests {
   @Test("A value keeps its type", arguments: difficultValues.keys.sorted())
   func typesStay(key: String) throws {
-    let value = try #require(difficultValues[key].flatMap(StoredValue.init))
-    #expect(StoredValue(value.object)?.fingerprint == value.fingerprint)
+    let value = try #require(difficultValues[key].flatMap { PreferenceValue($0) })
+    #expect(PreferenceValue(value.object) == value)
   }
 
   @Test("JSON with a byte order mark is refused, as in files")
   func markedJSON() throws {
-    let error = #expect(throws: CommandLineError.self) { try StoredValue.json("\u{FEFF}[1]") }
+    let error = #expect(throws: CommandLineError.self) { try PreferenceValue.json("\u{FEFF}[1]") }
     #expect(error?.message.contains("byte order mark") == true)
-    #expect(try StoredValue.json("[1]").kind == .array)
+    #expect(try PreferenceValue.json("[1]").type == .array)
   }
 
   @Test("Number objects keep their type")
   func numberObjects() {
-    let numbers: [(NSNumber, ValueKind)] = [
+    let numbers: [(NSNumber, ValueType)] = [
       (NSNumber(value: true), .bool), (NSNumber(value: 1), .int),
       (NSNumber(value: UInt64.max), .int),
       (NSNumber(value: Float(1)), .float), (NSNumber(value: 1.0), .double),
       (NSNumber(value: Int8(1)), .int),
     ]
-    for (number, kind) in numbers { #expect(StoredValue(number)?.kind == kind) }
+    for (number, kind) in numbers { #expect(PreferenceValue(number)?.type == kind) }
   }
 
   @Test("Other types are no values")
   func otherTypes() {
-    #expect(StoredValue(NSObject()) == nil)
-    #expect(StoredValue([1, NSObject()]) == nil)
-    #expect(StoredValue(["a": NSObject()]) == nil)
-    #expect(StoredValue(Int?.none as Any) == nil)
+    #expect(PreferenceValue(NSObject()) == nil)
+    #expect(PreferenceValue([1, NSObject()]) == nil)
+    #expect(PreferenceValue(["a": NSObject()]) == nil)
+    #expect(PreferenceValue(Int?.none as Any) == nil)
   }
 
   @Test("Only exact numbers are converted")
   func exactConversion() throws {
-    #expect(StoredValue.integer(3).converted(to: .double)?.fingerprint.hasPrefix("double") == true)
-    #expect(StoredValue.integer(Int64.max).converted(to: .double) == nil)
-    #expect(StoredValue.double(2).converted(to: .int)?.text == "2")
-    #expect(StoredValue.double(2.5).converted(to: .int) == nil)
-    #expect(StoredValue.double(0.1).converted(to: .float) == nil)
-    #expect(StoredValue.unsigned(UInt64.max).converted(to: .int)?.text == "18446744073709551615")
-    #expect(StoredValue.string("1").converted(to: .int) == nil)
-    #expect(StoredValue.bool(true).converted(to: .int) == nil)
+    #expect(PreferenceValue.integer(3).converted(to: .double) == .double(3))
+    #expect(PreferenceValue.integer(Int64.max).converted(to: .double) == nil)
+    #expect(PreferenceValue.double(2).converted(to: .int)?.text == "2")
+    #expect(PreferenceValue.double(2.5).converted(to: .int) == nil)
+    #expect(PreferenceValue.double(0.1).converted(to: .float) == nil)
+    #expect(
+      PreferenceValue.unsignedInteger(UInt64.max).converted(to: .int)?.text
+        == "18446744073709551615")
+    #expect(PreferenceValue.string("1").converted(to: .int) == nil)
+    #expect(PreferenceValue.bool(true).converted(to: .int) == nil)
   }
 }
 
@@ -56,16 +59,16 @@ struct StoredValueTests {
 struct ValueTextTests {
   @Test("Text reads back to the same value", arguments: difficultValues.keys.sorted())
   func textReadsBack(key: String) throws {
-    let value = try #require(difficultValues[key].flatMap(StoredValue.init))
-    guard ![.array, .dict].contains(value.kind), key != "relative URL" else { return }
-    let read = try #require(StoredValue(value.text, kind: value.kind) { _ in nil })
-    #expect(read.fingerprint == value.fingerprint)
+    let value = try #require(difficultValues[key].flatMap { PreferenceValue($0) })
+    guard ![.array, .dict].contains(value.type), key != "relative URL" else { return }
+    let read = try #require(PreferenceValue(value.text, as: value.type) { _ in nil })
+    #expect(read == value)
   }
 
   @Test("Usual spellings are read")
   func usualSpellings() {
-    func text(_ text: String, _ kind: ValueKind) -> String? {
-      StoredValue(text, kind: kind) { $0 }?.text
+    func text(_ text: String, _ kind: ValueType) -> String? {
+      PreferenceValue(text, as: kind) { $0 }?.text
     }
     for word in ["YES", "true", "1", "on"] { #expect(text(word, .bool) == "true") }
     for word in ["no", "False", "0", "OFF"] { #expect(text(word, .bool) == "false") }
@@ -80,14 +83,14 @@ struct ValueTextTests {
   @Test(
     "Text of another type is refused",
     arguments: [
-      ("8O", ValueKind.int), ("1.0", .int), ("18446744073709551616", .int), ("", .int),
+      ("8O", ValueType.int), ("1.0", .int), ("18446744073709551616", .int), ("", .int),
       ("maybe", .bool), ("2", .bool), ("", .bool), ("abc", .data), ("+1", .data), ("", .url),
       ("1e999", .double), ("", .double), ("1e99", .float), ("2027-02-29", .date), ("", .date),
       ("2027-01-01T24:00:00Z", .date), ("E621E1F8", .uuid), ("1e999", .decimal), ("x", .decimal),
       ("12345678901234567890123456789012345678901", .decimal), ("[]", .array), ("{}", .dict),
-    ] as [(String, ValueKind)])
-  func otherTypes(text: String, kind: ValueKind) {
-    #expect(StoredValue(text, kind: kind) { $0 } == nil)
+    ] as [(String, ValueType)])
+  func otherTypes(text: String, kind: ValueType) {
+    #expect(PreferenceValue(text, as: kind) { $0 } == nil)
   }
 
   @Test("Dates are written in UTC")

@@ -1,0 +1,33 @@
+internal import PrephirencesSystem
+
+/// The threads that wait for the transactions of other threads.
+///
+/// Two transactions that contain each other would wait until they time out. Only those of one
+/// process are found.
+///
+/// It is used under a lock that the thread sanitizer knows.
+final class TransactionWaits: Sendable {
+  static let shared = TransactionWaits()
+
+  private let waits = PosixMutex<[UInt: Engine]>([:])
+
+  /// Calls a closure that waits for an engine, unless its transaction waits for one of the thread.
+  ///
+  /// Returns `nil` if it was not called.
+  func perform(_ thread: UInt, for engine: Engine, _ wait: () -> Bool) -> Bool? {
+    let isEndless = waits.withLock { waits in
+      var next = Optional(engine)
+      // At most once for each thread that waits.
+      for _ in 0...waits.count {
+        guard let owner = next?.transactionOwner, owner != 0 else { break }
+        if owner == thread { return true }
+        next = waits[owner]
+      }
+      waits[thread] = engine
+      return false
+    }
+    guard !isEndless else { return nil }
+    defer { waits.withLock { $0[thread] = nil } }
+    return wait()
+  }
+}
