@@ -139,7 +139,7 @@ extension AutomaticStore {
   package func places(for query: CredentialQuery) throws(KeychainError) -> Set<StorePlace> {
     if let explicit = try chooser.explicit() { return [explicit.place] }
     if let service = ServiceName(query) {
-      if let settled = try chooser.settled(service) { return [settled.place] }
+      if let decision = try chooser.existingDecision(for: service) { return [decision.place] }
       return [try chooser.automaticDecision().place]
     }
     return Set(try placesInUse().places)

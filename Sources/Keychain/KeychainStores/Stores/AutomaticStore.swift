@@ -219,8 +219,8 @@ extension AutomaticStore {
   }
 
   /// Gives a service the store of another decision, or refuses if it has a different one.
-  func settle(
-    _ service: ServiceName, asPlaceOf decision: StoreDecision, _ notices: inout [ChoiceNotice]
+  func give(
+    _ service: ServiceName, placeOf decision: StoreDecision, _ notices: inout [ChoiceNotice]
   ) throws(KeychainError) {
     if decision.isExplicit {
       if decision.canBeRecorded, ownPlace(of: service) == nil {
@@ -229,7 +229,7 @@ extension AutomaticStore {
       return
     }
     var own = StoreDecision(place: decision.place, reason: .record)
-    if let found = try chooser.settled(service) {
+    if let found = try chooser.existingDecision(for: service) {
       own = found
     } else if try canRecord() {
       own = try record(own, service, &notices)

@@ -223,13 +223,13 @@ extension VaultSession {
       if remember(contents, keys), relation.notices.isEmpty { file.approve(opened, keys) }
       return contents
     }
-    return try contentsUnderLock(keys, anew: false, orUnsettled: contents) ?? contents
+    return try contentsUnderLock(keys, anew: false, orNotDurable: contents) ?? contents
   }
 
   /// Verifies under the lock, and makes the last commit durable; `nil` if the file has other keys
   /// now, or if this user cannot write it.
   private func contentsUnderLock(
-    _ keys: TierKeys, anew: Bool, orUnsettled contents: VaultContents? = nil
+    _ keys: TierKeys, anew: Bool, orNotDurable contents: VaultContents? = nil
   ) throws(KeychainError) -> VaultContents? {
     guard let lock = try readingLock() else {
       if let contents, opened.record == nil {
@@ -239,7 +239,7 @@ extension VaultSession {
     }
     return try with(lock) { session, lock throws(KeychainError) in
       guard session.head.owns(keys) else { return nil }
-      return try LockedVault(session, lock, keys, anew: anew, mustSettle: false).contents
+      return try LockedVault(session, lock, keys, anew: anew, mustBeDurable: false).contents
     }
   }
 
@@ -320,8 +320,8 @@ extension VaultSession {
     try opened.records.raise(to: record, following: opened.seen)
     guard wasUnreadable else { return }
     report(
-      "the seen record \(opened.records.path) was damaged and has been written again; if an older copy "
-        + "of the vault was put in place before, this was not noticed")
+      "the seen record \(opened.records.path) was damaged and has been written again; if an older "
+        + "copy of the vault was put in place before, this was not noticed")
   }
 }
 

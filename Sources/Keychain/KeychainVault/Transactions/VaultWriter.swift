@@ -200,8 +200,8 @@ extension Credential {
     guard accessibility.unlockRequirement == .nothing else { return }
     throw KeychainError(
       .refused,
-      "\(identity) has the accessibility '\(accessibility)', so whoever has the device key may have "
-        + "stored it: the accessibility of the new secret must be named",
+      "\(identity) has the accessibility '\(accessibility)', so anyone who has the device key may "
+        + "have stored it: the accessibility of the new secret must be named",
       recovery: "name it with \(.nameAccessibility), or delete the item first")
   }
 }

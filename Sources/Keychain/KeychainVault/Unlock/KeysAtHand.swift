@@ -101,10 +101,12 @@ extension Unlocker {
     throw KeychainError(
       .rolledBack,
       "the vault was not seen here before, and since its \(slot.kind) was last given, its "
-        + "administration key changed; somebody who administered it before could have made this file; "
-        + "its check is \(check)",
-      recovery: "compare the check with the one on the page with the recovery code, or with what "
-        + "\(.status) shows where the vault is used, and give it with \(.giveCheck(check.description))"
+        + "administration key changed; a former administrator could have made this file; its check "
+        + "is \(check)",
+      recovery:
+        "compare the check with the one on the page with the recovery code, or with the one "
+        + "that \(.status) shows where the vault is used, and give it with "
+        + "\(.giveCheck(check.description))"
     )
   }
 }
