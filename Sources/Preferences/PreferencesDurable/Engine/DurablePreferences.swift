@@ -18,7 +18,8 @@ package import PrephirencesSystem
 ///
 /// Values can be text, truth values, numbers, dates, data, URLs, UUIDs, `Decimal`, and arrays and
 /// dictionaries of these. Keys are compared by their bytes. In a program that links
-/// `Prephirences`, numbers are read as `NSNumber`, which casts to each type that holds them.
+/// `Prephirences`, numbers are read as `NSNumber`, which casts to each type that holds them;
+/// elsewhere they are numbers of Swift.
 ///
 /// Methods that throw report each failure as ``PreferencesError``. For the others, read
 /// ``lastError``, or call ``observeFailures(_:)``. It is safe to use from several threads.
