@@ -17,30 +17,17 @@ enum PlainForm {
   }
 }
 
-/// The type of a value.
-enum PlainTag: UInt8, CaseIterable {
-  case bool = 1
-  case int, int8, int16, int32, int64, int128, uint, uint8, uint16, uint32, uint64, uint128
-  case float, double, cgFloat, decimal
-  case string, data, date, url, uuid
-  case array, dictionary, codable, archive
+/// The byte for the type of a value.
+enum PlainTag: UInt8 {
+  case array = 23
+  case dictionary, codable, archive
 
-  /// The types whose content is written unchanged.
-  private static let scalars: [ObjectIdentifier: PlainTag] = [
-    ObjectIdentifier(Bool.self): .bool, ObjectIdentifier(Int.self): .int,
-    ObjectIdentifier(Int8.self): .int8, ObjectIdentifier(Int16.self): .int16,
-    ObjectIdentifier(Int32.self): .int32, ObjectIdentifier(Int64.self): .int64,
-    ObjectIdentifier(Int128.self): .int128, ObjectIdentifier(UInt.self): .uint,
-    ObjectIdentifier(UInt8.self): .uint8, ObjectIdentifier(UInt16.self): .uint16,
-    ObjectIdentifier(UInt32.self): .uint32, ObjectIdentifier(UInt64.self): .uint64,
-    ObjectIdentifier(UInt128.self): .uint128, ObjectIdentifier(Float.self): .float,
-    ObjectIdentifier(Double.self): .double, ObjectIdentifier(CGFloat.self): .cgFloat,
-    ObjectIdentifier(Decimal.self): .decimal, ObjectIdentifier(String.self): .string,
-    ObjectIdentifier(Data.self): .data, ObjectIdentifier(Date.self): .date,
-    ObjectIdentifier(URL.self): .url, ObjectIdentifier(UUID.self): .uuid,
+  /// The types whose content is written unchanged; their bytes are 1, 2, and so on.
+  fileprivate static let scalars: [Any.Type] = [
+    Bool.self, Int.self, Int8.self, Int16.self, Int32.self, Int64.self, Int128.self, UInt.self,
+    UInt8.self, UInt16.self, UInt32.self, UInt64.self, UInt128.self, Float.self, Double.self,
+    CGFloat.self, Decimal.self, String.self, Data.self, Date.self, URL.self, UUID.self,
   ]
-
-  fileprivate static func scalar(_ type: Any.Type) -> PlainTag? { scalars[ObjectIdentifier(type)] }
 }
 
 private let decimalNotANumber = "NaN"
@@ -70,12 +57,15 @@ struct PlainWriter {
 
   private mutating func write(_ value: Any, depth: Int = 0) throws(CryptoPrephirencesError) {
     guard depth < PlainForm.greatestDepth else { throw .unstorable(type(of: value)) }
-    if let tag = PlainTag.scalar(type(of: value)) { return write(scalar: value, tag) }
+    if let index = PlainTag.scalars.firstIndex(where: { $0 == type(of: value) }) {
+      data.append(UInt8(index + 1))
+      return write(scalar: value)
+    }
     switch value {
     // Checked before the values: a number object could match any type.
     case is NSNumber where type(of: value) is AnyClass: try writeArchive(value)
-    case let text as String: write(scalar: text, .string)
-    case let data as Data: write(scalar: data, .data)
+    case let text as String: try write(text, depth: depth)
+    case let data as Data: try write(data, depth: depth)
     case let array as [Any]: try write(array: array, depth: depth)
     case let dictionary as [String: Any]: try write(dictionary: dictionary, depth: depth)
     case let codable as any Codable: try write(codable: codable)
@@ -83,25 +73,23 @@ struct PlainWriter {
     }
   }
 
-  private mutating func write(scalar value: Any, _ tag: PlainTag) {
-    data.append(tag.rawValue)
-    switch (tag, value) {
-    case (.bool, let truth as Bool): data.append(truth ? 1 : 0)
-    case (.float, let number as Float): data.append(littleEndian: number.bitPattern)
-    case (.double, let number as Double): data.append(littleEndian: number.bitPattern)
-    case (.cgFloat, let number as CGFloat): data.append(littleEndian: Double(number).bitPattern)
-    case (.decimal, let number as Decimal):
-      append(number.isNaN ? decimalNotANumber : number.description)
-    case (.string, let text as String): append(text)
-    case (.data, let bytes as Data): append(bytes)
-    case (.date, let date as Date):
+  private mutating func write(scalar value: Any) {
+    switch value {
+    case let truth as Bool: data.append(truth ? 1 : 0)
+    case let integer as any FixedWidthInteger: data.append(littleEndian: integer)
+    case let number as Float: data.append(littleEndian: number.bitPattern)
+    case let number as Double: data.append(littleEndian: number.bitPattern)
+    case let number as CGFloat: data.append(littleEndian: Double(number).bitPattern)
+    case let number as Decimal: append(number.isNaN ? decimalNotANumber : number.description)
+    case let text as String: append(text)
+    case let bytes as Data: append(bytes)
+    case let date as Date:
       data.append(littleEndian: date.timeIntervalSinceReferenceDate.bitPattern)
-    case (.url, let url as URL):
+    case let url as URL:
       // The URL as given, and the base of a relative one.
       append(url.relativeString)
       append(url.baseURL?.absoluteString ?? "")
-    case (.uuid, let uuid as UUID): append(uuid.uuidString)
-    case (_, let integer as any FixedWidthInteger): data.append(littleEndian: integer)
+    case let uuid as UUID: append(uuid.uuidString)
     default: break
     }
   }
@@ -129,7 +117,9 @@ struct PlainWriter {
 
   private mutating func write(codable: any Codable) throws(CryptoPrephirencesError) {
     let type = type(of: codable)
-    guard let json = try? PlainCodable.encoder().encode(codable) else { throw .unstorable(type) }
+    guard let json = try? JSONEncoder.writingEveryNumber.encode(codable) else {
+      throw .unstorable(type)
+    }
     data.append(PlainTag.codable.rawValue)
     append(TypeName.of(type) ?? "")
     append(json)
@@ -180,7 +170,9 @@ struct PlainReader {
     return Data(rest.prefix(count))
   }
 
-  mutating func integer<Integer: FixedWidthInteger>() throws -> Integer {
+  mutating func integer<Integer: FixedWidthInteger>(
+    _ type: Integer.Type = Integer.self
+  ) throws -> Integer {
     try bytes(MemoryLayout<Integer>.size).reversed().reduce(0) {
       $0 << 8 | Integer(truncatingIfNeeded: $1)
     }
@@ -206,35 +198,32 @@ struct PlainReader {
     return value
   }
 
-  private mutating func value(as type: Any.Type? = nil, depth: Int = 0) throws -> Any {
-    guard depth < PlainForm.greatestDepth else { throw Malformed() }
-    switch try Self.valid(PlainTag(rawValue: try byte())) {
-    case .bool: return try byte() != 0
-    case .int: return try integer() as Int
-    case .int8: return try integer() as Int8
-    case .int16: return try integer() as Int16
-    case .int32: return try integer() as Int32
-    case .int64: return try integer() as Int64
-    case .int128: return try integer() as Int128
-    case .uint: return try integer() as UInt
-    case .uint8: return try integer() as UInt8
-    case .uint16: return try integer() as UInt16
-    case .uint32: return try integer() as UInt32
-    case .uint64: return try integer() as UInt64
-    case .uint128: return try integer() as UInt128
-    case .float: return Float(bitPattern: try integer())
-    case .double: return try double()
-    case .cgFloat: return CGFloat(try double())
-    case .decimal:
+  private mutating func scalar(_ type: Any.Type) throws -> Any {
+    switch type {
+    case is Bool.Type: return try byte() != 0
+    case let type as any FixedWidthInteger.Type: return try integer(type)
+    case is Float.Type: return Float(bitPattern: try integer())
+    case is CGFloat.Type: return CGFloat(try double())
+    case is Decimal.Type:
       let text = try text()
       return text == decimalNotANumber ? Decimal.nan : try Self.valid(Decimal(string: text))
-    case .string: return try text()
-    case .data: return try data()
-    case .date: return Date(timeIntervalSinceReferenceDate: try double())
-    case .url:
+    case is String.Type: return try text()
+    case is Data.Type: return try data()
+    case is Date.Type: return Date(timeIntervalSinceReferenceDate: try double())
+    case is URL.Type:
       let (text, base) = (try text(), try text())
       return try Self.valid(URL(string: text, relativeTo: base.isEmpty ? nil : URL(string: base)))
-    case .uuid: return try Self.valid(UUID(uuidString: try text()))
+    case is UUID.Type: return try Self.valid(UUID(uuidString: try text()))
+    case is Double.Type: return try double()
+    default: throw Malformed()
+    }
+  }
+
+  private mutating func value(as type: Any.Type? = nil, depth: Int = 0) throws -> Any {
+    guard depth < PlainForm.greatestDepth else { throw Malformed() }
+    let tag = try byte()
+    if tag > 0, tag <= PlainTag.scalars.count { return try scalar(PlainTag.scalars[Int(tag) - 1]) }
+    switch try Self.valid(PlainTag(rawValue: tag)) {
     case .array:
       // Memory is not reserved for the count, because nested arrays can claim it repeatedly.
       var array: [Any] = []
@@ -248,29 +237,8 @@ struct PlainReader {
       let name = try text()
       let type = try Self.valid(
         TypeName.decodableType(named: name) ?? type as? any Decodable.Type)
-      return try PlainCodable.decoder().decode(type, from: try data())
+      return try JSONDecoder.readingEveryNumber.decode(type, from: try data())
     case .archive: return try Self.valid(PreferenceArchive.unarchive(try data()))
     }
-  }
-}
-
-/// The coders of `Codable` values that are encrypted.
-private enum PlainCodable {
-  private static let infinity = "inf"
-  private static let negativeInfinity = "-inf"
-  private static let notANumber = "nan"
-
-  static func encoder() -> JSONEncoder {
-    let encoder = JSONEncoder()
-    encoder.nonConformingFloatEncodingStrategy = .convertToString(
-      positiveInfinity: infinity, negativeInfinity: negativeInfinity, nan: notANumber)
-    return encoder
-  }
-
-  static func decoder() -> JSONDecoder {
-    let decoder = JSONDecoder()
-    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
-      positiveInfinity: infinity, negativeInfinity: negativeInfinity, nan: notANumber)
-    return decoder
   }
 }

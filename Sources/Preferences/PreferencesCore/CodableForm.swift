@@ -18,6 +18,26 @@ public enum PreferenceCoders {
   }
 }
 
+extension JSONEncoder {
+  /// An encoder that writes the numbers that JSON lacks as text.
+  package static var writingEveryNumber: JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+    return encoder
+  }
+}
+
+extension JSONDecoder {
+  /// A decoder for ``JSONEncoder/writingEveryNumber``.
+  package static var readingEveryNumber: JSONDecoder {
+    let decoder = JSONDecoder()
+    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+    return decoder
+  }
+}
+
 /// Converts `Codable` values to their stored form and back.
 ///
 /// They are stored as JSON data. Values that were stored as property list objects, for example by

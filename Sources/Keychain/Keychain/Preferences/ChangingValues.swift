@@ -54,7 +54,7 @@ extension KeychainPreferences {
     _ value: Value?, for old: StoredItem?, _ identity: CredentialIdentity,
     _ expires: FieldChange<Date>
   ) throws(KeychainError) -> Replacement {
-    let stored = try value.map(StoredValue.init(encoding:))
+    let stored = try value.map(TypedSecret.init(encoding:))
     let update = CredentialUpdate(
       contentType: FieldChange(to: stored?.contentType), expires: expires)
     let credential = old?.credential ?? Credential(identity, accessibility: accessibility)
@@ -65,7 +65,7 @@ extension KeychainPreferences {
 private struct Replacement: Sendable {
   let old: StoredItem?
   let credential: Credential
-  let value: StoredValue?
+  let value: TypedSecret?
 
   /// Writes the value; `false` if the stored value was changed in the meantime.
   func isWritten(to store: any CredentialStore) throws(KeychainError) -> Bool {
@@ -97,13 +97,13 @@ extension KeychainPreferences {
     try store(Self.encoded(values))
   }
 
-  private typealias Encoded = [(key: String, value: StoredValue?)]
+  private typealias Encoded = [(key: String, value: TypedSecret?)]
 
   private static func encoded(_ values: [String: Any?]) throws(KeychainError) -> Encoded {
     var encoded: Encoded = []
     for key in values.keys.sorted() {
       if let value = unwrapped(values[key] ?? nil) {
-        encoded.append((key, try StoredValue(encoding: value)))
+        encoded.append((key, try TypedSecret(encoding: value)))
       } else {
         encoded.append((key, nil))
       }

@@ -84,7 +84,7 @@ extension KeychainPreferences {
       try removeValue(for: key)
       return
     }
-    let stored = try StoredValue(encoding: value)
+    let stored = try TypedSecret(encoding: value)
     let update = update(stored.contentType, expires, label, comment, attributes)
     try store.merge(update, secret: stored.secret.bytes, into: identity(for: key))
   }
@@ -175,7 +175,7 @@ extension KeychainPreferences {
     _ work: @escaping @Sendable (KeychainPreferences) throws -> Result
   ) async throws -> Result { try await store.perform { _ in try work(self) } }
 
-  func stored(_ key: String, _ allowingExpired: Bool) throws(KeychainError) -> StoredValue? {
+  func stored(_ key: String, _ allowingExpired: Bool) throws(KeychainError) -> TypedSecret? {
     guard let item = try store.item(identity(for: key)) else { return nil }
     guard allowingExpired || !item.credential.isExpired() else {
       throw KeychainError(.expired, "the credential \(identity(for: key)) has expired")

@@ -61,7 +61,7 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
     _ value: Value, expires: Date?, replacing old: Current, _ isValid: (Value) -> Bool
   ) throws(UnsavedValueError<Value>) -> Value {
     do throws(KeychainError) {
-      let stored = try StoredValue(encoding: value)
+      let stored = try TypedSecret(encoding: value)
       let update = CredentialUpdate(
         contentType: FieldChange(to: stored.contentType), expires: FieldChange(to: expires))
       return try write(stored, update, replacing: old.item, isValid) ?? value
@@ -73,7 +73,7 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
   /// It returns a value that another program has stored in the meantime, and which stays; `nil` if
   /// the value was written.
   private func write(
-    _ new: StoredValue, _ update: CredentialUpdate, replacing old: StoredItem?,
+    _ new: TypedSecret, _ update: CredentialUpdate, replacing old: StoredItem?,
     _ isValid: (Value) -> Bool
   ) throws(KeychainError) -> Value? {
     var old = old

@@ -10,13 +10,10 @@ internal import PreferencesCore
 enum StoredNode {
   case null
   case string(String)
-  case scalar(any StoredScalar)
+  case scalar(Any, name: String, text: String)
   case array([StoredNode])
   case dictionary([String: StoredNode])
   case codable(any Encodable)
-
-  /// A value whose type was found by its name while reading.
-  case decoded(Any)
 
   static let arrayName = "Array"
   static let dictionaryName = "Dictionary"
@@ -34,15 +31,18 @@ enum StoredNode {
       self = .null
       return
     }
+    let type = type(of: value)
     // The order matters: some casts succeed between types, such as from a number object to a truth
     // value, so the exact types come first.
-    if let scalar = value as? any StoredScalar {
-      self = .scalar(scalar)
-    } else if let float = StoredFloat(value) {
-      self = .scalar(float)
-    } else if type(of: value) is AnyClass, value is any BridgedNull {
+    if let form = ScalarForm.of(type), let text = form.text(value) {
+      self = .scalar(value, name: form.name, text: text)
+    } else if type == AnyHashable.self, let base = (value as? AnyHashable)?.base,
+      ScalarForm.of(Swift.type(of: base)) != nil
+    {
+      self = try StoredNode(base, depth: depth)
+    } else if type is AnyClass, value is any BridgedNull {
       self = .null
-    } else if type(of: value) is AnyClass, let value = PropertyListForm.value(standingFor: value) {
+    } else if type is AnyClass, let value = PropertyListForm.value(standingFor: value) {
       self = try StoredNode(value, depth: depth)
     } else if let text = value as? String {
       self = .string(text)
@@ -55,31 +55,21 @@ enum StoredNode {
       var nodes: [String: StoredNode] = [:]
       for (key, value) in dictionary { nodes[key] = try StoredNode(value, depth: depth + 1) }
       self = .dictionary(nodes)
+    } else if let text = ScalarForm.cgFloat.text(value) {
+      self = .scalar(value, name: ScalarForm.cgFloat.name, text: text)
     } else if let value = value as? any Encodable {
       self = .codable(value)
     } else if let value = PropertyListForm.value(standingFor: value) {
       self = try StoredNode(value, depth: depth)
     } else {
-      throw .unstorable(type(of: value))
-    }
-  }
-
-  var value: Any {
-    switch self {
-    case .null: Any?.none as Any
-    case .string(let text): text
-    case .scalar(let scalar): scalar.storedValue
-    case .array(let nodes): nodes.map(\.value)
-    case .dictionary(let pairs): pairs.mapValues(\.value)
-    case .codable(let value): value
-    case .decoded(let value): value
+      throw .unstorable(type)
     }
   }
 
   /// Whether it contains a value of a type that is known only to be `Codable`.
   var containsCodable: Bool {
     switch self {
-    case .codable, .decoded: true
+    case .codable: true
     case .array(let nodes): nodes.contains(where: \.containsCodable)
     case .dictionary(let pairs): pairs.values.contains(where: \.containsCodable)
     case .null, .string, .scalar: false
@@ -95,36 +85,27 @@ extension StoredNode: Encodable {
 
   func encode(to encoder: any Encoder) throws {
     switch self {
-    case .string(let text): try Self.encode(text, to: encoder)
-    case .scalar(let value as Bool): try Self.encode(value, to: encoder)
-    case .scalar(let value as Int): try Self.encode(value, to: encoder)
-    // JSON does not distinguish 1.0 from 1, nor -0.0 from 0.
-    case .scalar(let value as Double) where value.isFinite && value.rounded() != value:
-      try Self.encode(value, to: encoder)
-    case .scalar(let scalar):
-      try Self.encode(scalar.storedText, named: type(of: scalar).storedName, to: encoder)
-    case .array(let nodes): try Self.encode(nodes, to: encoder)
-    case .dictionary(let pairs) where pairs.keys.contains(Key.type.rawValue):
-      try Self.encode(pairs, named: Self.dictionaryName, to: encoder)
-    case .dictionary(let pairs): try Self.encode(pairs, to: encoder)
-    case .codable(let value): try encodeCodable(value, to: encoder)
-    case .null, .decoded:
+    case .null:
       var container = encoder.singleValueContainer()
       try container.encodeNil()
+    case .string(let text): try text.encode(to: encoder)
+    case .scalar(let value as Bool, _, _): try value.encode(to: encoder)
+    case .scalar(let value as Int, _, _): try value.encode(to: encoder)
+    // JSON does not distinguish 1.0 from 1, nor -0.0 from 0.
+    case .scalar(let value as Double, _, _) where value.isFinite && value.rounded() != value:
+      try value.encode(to: encoder)
+    case .scalar(_, let name, let text): try Self.encode(text, named: name, to: encoder)
+    case .array(let nodes): try nodes.encode(to: encoder)
+    case .dictionary(let pairs) where pairs.keys.contains(Key.type.rawValue):
+      try Self.encode(pairs, named: Self.dictionaryName, to: encoder)
+    case .dictionary(let pairs): try pairs.encode(to: encoder)
+    case .codable(let value):
+      guard let name = TypeName.ofDecodable(type(of: value)) else {
+        throw EncodingError.invalidValue(
+          value, EncodingError.Context(codingPath: [], debugDescription: ""))
+      }
+      try Self.encode(value, named: name, to: encoder)
     }
-  }
-
-  private func encodeCodable(_ value: any Encodable, to encoder: any Encoder) throws {
-    guard let name = TypeName.ofDecodable(type(of: value)) else {
-      throw EncodingError.invalidValue(
-        value, EncodingError.Context(codingPath: [], debugDescription: ""))
-    }
-    try Self.encode(value, named: name, to: encoder)
-  }
-
-  private static func encode(_ value: some Encodable, to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(value)
   }
 
   private static func encode(
@@ -136,41 +117,44 @@ extension StoredNode: Encodable {
   }
 }
 
-extension StoredNode: Decodable {
+/// A value as it is read from the JSON of a ``StoredNode``.
+struct ReadNode: Decodable {
+  let value: Any
+
+  /// The types that JSON has.
+  private static let plainTypes: [any (Decodable & Sendable).Type] = [
+    String.self, Bool.self, Int.self, Double.self,
+  ]
+
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {
-      self = .null
-    } else if let text = try? container.decode(String.self) {
-      self = .string(text)
-    } else if let value = try? container.decode(Bool.self) {
-      self = .scalar(value)
-    } else if let value = try? container.decode(Int.self) {
-      self = .scalar(value)
-    } else if let value = try? container.decode(Double.self) {
-      self = .scalar(value)
-    } else if let container = try? decoder.container(keyedBy: Key.self) {
-      self = try Self.decodeObject(container, from: decoder)
+      value = Any?.none as Any
+    } else if let plain = Self.plainTypes.lazy.compactMap({ try? container.decode($0) }).first {
+      value = plain
+    } else if let container = try? decoder.container(keyedBy: StoredNode.Key.self) {
+      value = try Self.object(container, from: decoder)
     } else {
-      self = .array(try container.decode([StoredNode].self))
+      value = try container.decode([ReadNode].self).map(\.value)
     }
   }
 
-  private static func decodeObject(
-    _ container: KeyedDecodingContainer<Key>, from decoder: any Decoder
-  ) throws -> StoredNode {
+  private static func object(
+    _ container: KeyedDecodingContainer<StoredNode.Key>, from decoder: any Decoder
+  ) throws -> Any {
     guard container.contains(.type) else {
-      return .dictionary(try decoder.singleValueContainer().decode([String: StoredNode].self))
+      return try decoder.singleValueContainer().decode([String: ReadNode].self)
+        .mapValues(\.value)
     }
     let name = try container.decode(String.self, forKey: .type)
-    if name == dictionaryName {
-      return .dictionary(try container.decode([String: StoredNode].self, forKey: .value))
+    if name == StoredNode.dictionaryName {
+      return try container.decode([String: ReadNode].self, forKey: .value).mapValues(\.value)
     }
-    if let scalarType = StoredScalars.byName[name] {
+    if let form = ScalarForm.byName[name] {
       let text = try container.decode(String.self, forKey: .value)
-      if let scalar = scalarType.init(storedText: text) { return .scalar(scalar) }
+      if let value = form.value(text) { return value }
     } else if let type = TypeName.decodableType(named: name) {
-      return .decoded(try container.decode(type, forKey: .value))
+      return try container.decode(type, forKey: .value)
     }
     throw DecodingError.dataCorruptedError(
       forKey: .type, in: container, debugDescription: "the type is unknown")
@@ -179,15 +163,9 @@ extension StoredNode: Decodable {
 
 /// The JSON of stored values.
 enum StoredJSON {
-  private static let infinity = "inf"
-  private static let negativeInfinity = "-inf"
-  private static let notANumber = "nan"
-
   private static let encoder: JSONEncoder = {
-    let encoder = JSONEncoder()
+    let encoder = JSONEncoder.writingEveryNumber
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    encoder.nonConformingFloatEncodingStrategy = .convertToString(
-      positiveInfinity: infinity, negativeInfinity: negativeInfinity, nan: notANumber)
     encoder.dateEncodingStrategy = .custom { date, encoder in
       var container = encoder.singleValueContainer()
       if let text = date.iso8601 {
@@ -200,9 +178,7 @@ enum StoredJSON {
   }()
 
   private static let decoder: JSONDecoder = {
-    let decoder = JSONDecoder()
-    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
-      positiveInfinity: infinity, negativeInfinity: negativeInfinity, nan: notANumber)
+    let decoder = JSONDecoder.readingEveryNumber
     decoder.dateDecodingStrategy = .custom { decoder in
       let container = try decoder.singleValueContainer()
       // A number is the seconds since 2001, which is how Foundation writes dates by default.
@@ -226,12 +202,12 @@ enum StoredJSON {
 
   /// The decoder's errors are not passed on, because they quote values.
   static func decode<Value: Decodable>(
-    _ type: Value.Type, from stored: StoredValue
+    _ type: Value.Type, named name: String = "\(Value.self)", from stored: TypedSecret
   ) throws(KeychainError) -> Value {
     do {
       return try decoder.decode(type, from: stored.data)
     } catch {
-      throw stored.unreadable(as: "\(type)", because: StoredFailure.description(of: error))
+      throw stored.unreadable(as: name, because: StoredFailure.description(of: error))
     }
   }
 }

@@ -3,13 +3,13 @@ package import KeychainCredentials
 internal import KeychainSecrets
 internal import PreferencesCore
 
-/// A value in its stored form: bytes, and a content type that says how to read them.
+/// A value in its stored form: secret bytes, and a content type that says how to read them.
 ///
 /// | value | content type | bytes |
 /// | --- | --- | --- |
 /// | text | `text/plain; charset=utf-8` | UTF-8 |
 /// | data | `application/octet-stream` | unchanged |
-/// | number, date, URL, UUID | `text/plain; charset=utf-8; type=Int` … | text, see `StoredScalar` |
+/// | number, date, URL, UUID | `text/plain; charset=utf-8; type=Int` … | text, see `ScalarForm` |
 /// | array, dictionary | `application/json; type=Array` or `Dictionary` | JSON, see `StoredNode` |
 /// | any other `Codable` | `application/json; type=` and its mangled name | JSON |
 ///
@@ -17,7 +17,7 @@ internal import PreferencesCore
 ///
 /// An item without a content type comes from another program: it is text if it is valid UTF-8, and
 /// data otherwise.
-struct StoredValue: Sendable {
+struct TypedSecret: Sendable {
   /// The identity for errors; `nil` before it is stored.
   let identity: CredentialIdentity?
 
@@ -58,7 +58,7 @@ extension KeychainError {
   }
 }
 
-extension StoredValue {
+extension TypedSecret {
   /// Converts a value, not an optional, to its stored form.
   init(encoding value: Any) throws(KeychainError) {
     if let data = value as? Data {
@@ -74,14 +74,13 @@ extension StoredValue {
     }
     switch node {
     case .string(let text): try self.init(StoredMediaType.text(), Data(text.utf8))
-    case .scalar(let scalar):
-      let type = Swift.type(of: scalar).storedName
-      try self.init(StoredMediaType.text(type: type), Data(scalar.storedText.utf8))
+    case .scalar(_, let name, let text):
+      try self.init(StoredMediaType.text(type: name), Data(text.utf8))
     case .array:
       try self.init(StoredMediaType.json(type: StoredNode.arrayName), StoredJSON.encode(node))
     case .dictionary:
       try self.init(StoredMediaType.json(type: StoredNode.dictionaryName), StoredJSON.encode(node))
-    case .null, .codable, .decoded: throw .unstorable(Swift.type(of: value))
+    case .null, .codable: throw .unstorable(Swift.type(of: value))
     }
   }
 
@@ -92,11 +91,19 @@ extension StoredValue {
 
   /// Returns the value with its stored type.
   func value() throws(KeychainError) -> Any {
-    guard let mediaType else { return text ?? data }
-    switch mediaType.name {
-    case StoredMediaType.data: return data
-    case StoredMediaType.json: return try json(of: mediaType.type)
-    default: return try scalar(of: mediaType.type) ?? text ?? data
+    let mediaType = mediaType
+    switch (mediaType?.name, mediaType?.type) {
+    case (StoredMediaType.data, _): return data
+    case (StoredMediaType.json, let name?)
+    where name == StoredNode.arrayName || name == StoredNode.dictionaryName:
+      return try StoredJSON.decode(ReadNode.self, named: name, from: self).value
+    case (StoredMediaType.json, let name):
+      guard let type = name.flatMap(TypeName.decodableType(named:)) else { return data }
+      return try StoredJSON.decode(type, from: self)
+    case (_, let name):
+      guard let name, let form = ScalarForm.byName[name] else { return text ?? data }
+      guard let value = text.flatMap(form.value) else { throw unreadable(as: name) }
+      return value
     }
   }
 
@@ -104,31 +111,12 @@ extension StoredValue {
   func value<Value: Decodable>(as type: Value.Type) throws(KeychainError) -> Value {
     if let data = data as? Value { return data }
     if let string = try? string() as? Value { return string }
-    if let scalarType = type as? any StoredScalar.Type {
-      if let scalar = text.flatMap({ scalarType.init(storedText: $0) }) as? Value { return scalar }
+    if let form = ScalarForm.of(type) {
+      if let value = text.flatMap(form.value) as? Value { return value }
     } else if let value = try? value() as? Value {
       return value
     }
     return try StoredJSON.decode(type, from: self)
-  }
-
-  private func scalar(of type: String?) throws(KeychainError) -> Any? {
-    guard let type, let scalarType = StoredScalars.byName[type] else { return nil }
-    guard let scalar = text.flatMap({ scalarType.init(storedText: $0) }) else {
-      throw unreadable(as: type)
-    }
-    return scalar.storedValue
-  }
-
-  private func json(of type: String?) throws(KeychainError) -> Any {
-    switch type {
-    case StoredNode.arrayName, StoredNode.dictionaryName:
-      return try StoredJSON.decode(StoredNode.self, from: self).value
-    case let name?:
-      guard let type = TypeName.decodableType(named: name) else { return data }
-      return try StoredJSON.decode(type, from: self)
-    case nil: return data
-    }
   }
 
   /// Returns the error for a value that cannot be read as a type; the reason repeats nothing of it.
@@ -143,7 +131,7 @@ extension Credential {
   package func collection(_ secret: SharedSecret) throws(KeychainError) -> Any? {
     // Most secrets are text, and the type need not be parsed to see that.
     guard contentType?.hasPrefix(StoredMediaType.json) ?? false else { return nil }
-    let value = StoredValue(identity: identity, contentType: contentType, secret: secret)
+    let value = TypedSecret(identity: identity, contentType: contentType, secret: secret)
     guard value.mediaType?.name == StoredMediaType.json else { return nil }
     let collection = try value.value()
     return collection is Data ? nil : collection
@@ -153,7 +141,7 @@ extension Credential {
 /// A stored value, with its credential.
 struct StoredItem: Sendable {
   let credential: Credential
-  let value: StoredValue
+  let value: TypedSecret
 }
 
 extension CredentialStore {
@@ -163,7 +151,7 @@ extension CredentialStore {
     let credential = item.credential
     return StoredItem(
       credential: credential,
-      value: StoredValue(
+      value: TypedSecret(
         identity: identity, contentType: credential.contentType,
         secret: SharedSecret(item.takeSecret())))
   }
@@ -171,7 +159,7 @@ extension CredentialStore {
   /// Writes a value in place of the one that was read; `nil` means no value for both.
   @discardableResult
   func replace(
-    _ old: StoredItem?, _ credential: Credential, by value: StoredValue?
+    _ old: StoredItem?, _ credential: Credential, by value: TypedSecret?
   ) throws(KeychainError) -> Credential? {
     guard let value else {
       if let old { try remove(old.credential.identity, expectedVersion: old.credential.version) }
@@ -182,9 +170,9 @@ extension CredentialStore {
   }
 }
 
-extension StoredValue {
+extension TypedSecret {
   /// Returns whether another value has the same bytes and type.
-  func isSame(as other: StoredValue) -> Bool {
+  func isSame(as other: TypedSecret) -> Bool {
     contentType == other.contentType && secret.bytes.isEqual(to: other.secret.bytes)
   }
 }
