@@ -43,7 +43,7 @@ struct WebService {
     reload.setEventHandler { [file = settings.file] in file.read() }
     reload.resume()
 
-    // Whoever changed it: this process, another one, or the file.
+    // Called for changes by this process, another one, or an edited file.
     for await change in settings.all.changes(forKeys: ["host", "logLevel"], initial: true) {
       log("\(change.key) is \(change.newValue ?? "not set")")
     }

@@ -216,7 +216,7 @@ def test_a_certificate_that_is_not_accepted_is_79_at_once(make_home, tmp_path):
     told = there(machine, "write", "k", "2", code=79)
     assert "unsent changes stay on this machine" in told.error
     told = machine.now(code=79)
-    assert "1 key is unsent" in told.error and "sent when this is mended" in hinted(told)
+    assert "1 key is unsent" in told.error and "sent when this is fixed" in hinted(told)
     assert machine.status["trouble"]["code"] == "certificate"
     machine.sync("adopt", "web", "--yes", code=79)
     assert time.monotonic() - begin < 30

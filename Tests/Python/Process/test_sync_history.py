@@ -145,7 +145,7 @@ def test_compaction(make_machine, cluster):
     ["+", "a", "int", "3"]]
   one.sync("revert", "web", str(revisions[0]), "--yes", code=44)
   refused = one.sync("revert", "web", str(revisions[2]), "--yes", code=44)
-  assert "compacted what was there before" in refused.error
+  assert "compacted the values before revision" in refused.error
   unknown = one.sync("revert", "web", str(revisions[3] + 1000), "--yes", code=44)
   assert "'prefs sync log web'" in hinted(unknown)
   # Also in a pipe, nobody takes the oldest line for the first change.

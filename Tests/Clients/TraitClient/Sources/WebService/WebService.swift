@@ -29,7 +29,7 @@ struct WebService {
     log("listening on port \(port), with a password of \(password.count) characters")
     changed.set(Date.now, forKey: "started")  // kept for the next start
 
-    // Whoever changed it: this process or another one.
+    // Called for changes by this process or another one.
     try await config.watchSnapshot { snapshots in
       for await now in snapshots {
         let host = try now.requiredString(forKey: "host")
