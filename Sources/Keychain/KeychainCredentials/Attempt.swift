@@ -1,3 +1,5 @@
+package import KeychainSecrets
+
 /// What came of an attempt that waits neither for a person nor for a long computation.
 package enum Attempt<Result> {
   case done(Result)
@@ -30,13 +32,4 @@ package enum Attempt<Result> {
     throw KeychainError(
       .busy, "the store is locked again each time it was unlocked", recovery: .tryAgain)
   }
-}
-
-/// What must be done outside all locks before an attempt is repeated, such as asking for a
-/// passphrase and hashing it.
-package struct Need: Sendable {
-  /// May ask a person, and take long.
-  package let meet: @Sendable () throws(KeychainError) -> Void
-
-  package init(_ meet: @escaping @Sendable () throws(KeychainError) -> Void) { self.meet = meet }
 }

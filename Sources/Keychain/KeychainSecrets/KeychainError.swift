@@ -47,7 +47,7 @@ public struct KeychainError: Error, Hashable, Sendable {
     parts = Parts(code, message, recovery, underlying, nil)
   }
 
-  /// Creates the error of a quiet store; see ``Attempt``.
+  /// Creates the error of a quiet store; see `Attempt` of `KeychainCredentials`.
   package init(_ code: Code, _ message: String, need: Need) {
     parts = Parts(code, message, nil, nil, need)
   }
@@ -250,4 +250,13 @@ package func unlessRefused<Result: ~Copyable>(
     guard error.code == .damaged else { throw error }
     return nil
   }
+}
+
+/// What must be done outside all locks before an operation of a quiet store is repeated, such as
+/// asking for a passphrase and hashing it.
+package struct Need: Sendable {
+  /// May ask a person, and take long.
+  package let meet: @Sendable () throws(KeychainError) -> Void
+
+  package init(_ meet: @escaping @Sendable () throws(KeychainError) -> Void) { self.meet = meet }
 }

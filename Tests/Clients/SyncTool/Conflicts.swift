@@ -19,8 +19,8 @@ enum Conflicts {
 
   /// Every machine finds the same, in whatever order it sees the values.
   private static func greatest(
-    _ first: PreferenceObject?, _ second: PreferenceObject?
-  ) -> PreferenceObject? {
-    [first, second].compactMap { $0 as? String }.max()
+    _ first: PreferenceValue?, _ second: PreferenceValue?
+  ) -> PreferenceValue? {
+    [first, second].compactMap { $0?.object as? String }.max().map { .string($0) }
   }
 }

@@ -1,4 +1,5 @@
 import Keychain
+import Prephirences
 import Synchronization
 import Testing
 

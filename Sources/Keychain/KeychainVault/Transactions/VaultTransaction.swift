@@ -220,7 +220,7 @@ struct TransactionLog {
   private(set) var usesUnlockedItems = false
 
   /// What must be met before the closure runs again, whatever it makes of this run.
-  fileprivate(set) var need: VaultSession.Need?
+  fileprivate(set) var need: VaultSession.Requirement?
 
   /// Why the transaction can only be undone.
   fileprivate(set) var failure: KeychainError?

@@ -29,7 +29,7 @@ struct UnlockDriver: ~Copyable {
 
   var keys: TierKeys? { found ?? slot?.keys }
 
-  /// Unlocks; then there are the keys or the slot. `nil` if nothing is left that could unlock.
+  /// Unlocks, after which there are the keys or the slot; `false` if nothing is left that could.
   mutating func run(_ first: Unlocking.Event = .began) throws(KeychainError) -> Bool {
     var event = first
     while true {

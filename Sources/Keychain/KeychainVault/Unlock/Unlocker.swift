@@ -150,7 +150,7 @@ extension Unlocker {
     return try openHoldingLock(presented, vault, deadline)
   }
 
-  /// Reads the first source; an explicit one may ask a person. `nil` if there is none.
+  /// Reads the first source, of which an explicit one may ask a person; `nil` if there is none.
   func present(_ deadline: Deadline) throws(KeychainError) -> PresentedSecret? {
     guard configuration.unlock != nil else { return try configuration.presentFirst() }
     return try deadline.excluding { () throws(KeychainError) in try configuration.presentFirst() }
