@@ -220,7 +220,7 @@ struct TransactionLog {
   private(set) var usesUnlockedItems = false
 
   /// The need to meet before the closure runs again, whatever the result of this run is.
-  fileprivate(set) var need: VaultSession.Need?
+  fileprivate(set) var need: VaultSession.Requirement?
 
   /// Why the transaction can only be undone.
   fileprivate(set) var failure: KeychainError?
