@@ -176,16 +176,18 @@ extension ServiceOperation {
       try unlock(item.path)
       answer = results(of: [get])
     }
+    let received: VariantReference
     do throws(BusError) {
       guard case .secret(let encrypted)? = try answer.first?.get().elements.first else {
         throw .failed
       }
-      guard let secret = try? session.decrypt(encrypted) else { throw .noSession }
-      return secret
+      received = encrypted
     } catch {
       if error.isMissingObject { return nil }
       throw KeychainError(error)
     }
+    guard let secret = try session.decrypt(received) else { throw KeychainError(.noSession) }
+    return secret
   }
 }
 
