@@ -52,7 +52,7 @@ public struct KeychainError: Error, Hashable, Sendable {
     parts = Parts(code, message, nil, nil, need)
   }
 
-  /// What an operation of a quiet store needs; `nil` if it failed for another reason.
+  /// The need of a quiet store's operation; `nil` if it failed for another reason.
   package var need: Need? { parts.need }
 
   private final class Parts: Hashable, Sendable {

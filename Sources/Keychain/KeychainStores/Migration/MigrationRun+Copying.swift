@@ -17,8 +17,8 @@ extension MigrationRun {
     }
   }
 
-  /// Returns whether a credential may be copied: one bound to this machine only if the target keeps
-  /// it so.
+  /// Returns whether a credential may be copied; one that is bound to this machine may only if the
+  /// target keeps it so.
   func canLeave(_ credential: Credential) -> Bool {
     !credential.accessibility.isThisDeviceOnly || target.bindsToDevice
   }
@@ -58,7 +58,7 @@ extension MigrationRun {
       let version = try write(original, .addOnly)
       ledger.note(.added, identity, source: original.credential.version, target: version)
     } catch {
-      // An item of another program may have this name among others, or another program was faster.
+      // An item of another program may have this name, too, or another program was faster.
       guard error.code == .alreadyExists, ledger.inTarget.insert(identity).inserted else {
         throw error
       }
@@ -87,9 +87,7 @@ extension MigrationRun {
     return try migration.isChosen?(found.identity.withoutAccount) ?? false
   }
 
-  /// Writes a credential to the target, and reads it back.
-  ///
-  /// - Returns: Its version there.
+  /// Writes a credential to the target, reads it back, and returns its version.
   private mutating func write(
     _ original: borrowing StoredSecret, _ mode: StoreMode
   ) throws(KeychainError) -> UInt64 {
@@ -100,7 +98,7 @@ extension MigrationRun {
     let written = try target.receive(original.credential, secret: original.secret, mode: mode)
     if let copied = try target.secret(for: identity), copied.credential.version == written.version {
       guard !copied.isSame(as: original) else { return written.version }
-      // The replaced credential is lost already; a new item that differs from its original is
+      // The replaced credential is already lost. A new item that differs from its original is
       // removed, unless the provider would ask first.
       if mode == .addOnly { _ = try? Self.remove(identity, version: written.version, from: target) }
       throw .cameBackChanged(identity)
@@ -108,7 +106,7 @@ extension MigrationRun {
     throw KeychainError(.versionConflict, "\(identity) was changed while it was copied")
   }
 
-  /// Removes a credential from the source if it is still the version that was copied.
+  /// Removes a credential from the source if it still has the version that was copied.
   mutating func remove(_ credential: Credential) throws(KeychainError) -> Bool {
     let identity = credential.identity
     guard ledger.isCopied(credential) else { return false }
@@ -137,9 +135,7 @@ extension MigrationRun {
     return copied.isSame(as: original)
   }
 
-  /// Removes a credential.
-  ///
-  /// Returns `false` if it is gone or was changed.
+  /// Removes a credential; `false` if it is gone or was changed.
   private static func remove(
     _ identity: CredentialIdentity, version: UInt64, from store: any CredentialStore,
     includingOtherPrograms: Bool = false
@@ -170,9 +166,7 @@ struct MigrationLedger {
     case unchanged
   }
 
-  /// The names that the target has.
-  ///
-  /// An item of another program may have more names than a search shows.
+  /// The names in the target; an item of another program may have more names than a search shows.
   var inTarget: Set<CredentialIdentity> = []
 
   private(set) var entries: [CredentialIdentity: Entry] = [:]
@@ -187,7 +181,7 @@ struct MigrationLedger {
     var isLeft = false
   }
 
-  /// The credentials that stay where they are, ordered by what describes them.
+  /// The credentials that stay where they are, ordered by description.
   var obstacles: [MigrationReport.Obstacle] {
     staying.map { .init(identity: $0.key, reason: $0.value.reason) }
       .sorted { $0.identity.description.hasLesserBytes(than: $1.identity.description) }

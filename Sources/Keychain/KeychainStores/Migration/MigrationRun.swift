@@ -34,7 +34,7 @@ struct MigrationRun {
     self.progress = progress
   }
 
-  /// Finds out what would be done.
+  /// Returns what a migration would do.
   mutating func rehearse() throws(KeychainError) -> MigrationReport {
     try open()
     let listed = try copyAll()
@@ -94,18 +94,19 @@ struct MigrationRun {
   /// store.
   private mutating func changeOver() throws(KeychainError) {
     try copyAll()
-    // Programs that bypass the choice may have written meanwhile.
+    // Programs that bypass the choice may have written in the meantime.
     let listed = try listing()
     for credential in listed where !ledger.isCopied(credential) && !ledger.stays(credential) {
       ledger.note(.changedMeanwhile(credential), about: credential)
     }
     try findCompleteServices(of: listed)
     for service in report.completeServices { try migration.whenComplete?(service) }
-    // Before removing anything: what the source lacks later was not deleted by others.
+    // Before removing anything: credentials that are missing in the source later were not deleted
+    // by others.
     try forgetCopies()
   }
 
-  /// Copies everything, or records why it stays; returns what the source has.
+  /// Copies everything, or records why it stays; returns the credentials of the source.
   @discardableResult
   private mutating func copyAll() throws(KeychainError) -> [Credential] {
     let listed = try listing()
@@ -127,10 +128,10 @@ struct MigrationRun {
     return listed
   }
 
-  /// Removes copied credentials from the source if their service has changed over, and records what
-  /// others have written there since.
+  /// Removes copied credentials from the source if their service has changed over, and records
+  /// later changes by others.
   ///
-  /// They bypassed the choice, so only a person can decide about it.
+  /// These bypassed the choice, so only a person can decide about them.
   private mutating func leaveSource() throws(KeychainError) {
     guard migration.removesSource else { return }
     let rest = removable(try listing())
@@ -153,7 +154,7 @@ struct MigrationRun {
     }
   }
 
-  /// Searches one of the stores, all of which must be readable.
+  /// Searches one of the stores, whose items must all be readable.
   private func search(
     _ store: any CredentialStore, _ query: CredentialQuery, _ name: String
   ) throws(KeychainError) -> CredentialSearchResult {
@@ -184,7 +185,7 @@ struct MigrationRun {
     return listed
   }
 
-  /// Separates services of which everything is in the target from the others.
+  /// Separates the services with everything in the target from the others.
   private mutating func findCompleteServices(of listed: [Credential]) throws(KeychainError) {
     var services: [CredentialIdentity] = []
     var known: Set<CredentialIdentity> = []
@@ -197,7 +198,7 @@ struct MigrationRun {
       ledger.note(.wasDeleted(copy), about: copy)
       incomplete.insert(copy.identity.withoutAccount)
     }
-    // One access group is not enough to know a service.
+    // One access group is not enough to judge a service.
     let all = migration.accessGroup == nil ? listed : try listing(ofEveryGroup: true)
     for credential in all where !ledger.isCopied(credential) && !ledger.isLeft(credential) {
       let service = credential.identity.withoutAccount
@@ -240,7 +241,8 @@ extension MigrationRun {
   /// Returns the unchanged copies, of this run and earlier ones, whose original is gone and whose
   /// service has not changed over.
   ///
-  /// After a change-over, programs use the target, and what the source lacks was moved.
+  /// After a change-over, programs use the target, and credentials missing in the source were
+  /// moved.
   func copiesWithoutOriginal(_ listed: [Credential]) throws(KeychainError) -> [Credential] {
     var copies = copied.compactMap { original in
       ledger.entries[original.identity].map { (credential: original, version: $0.targetVersion) }
@@ -249,7 +251,7 @@ extension MigrationRun {
     let names = Set(listed.map(\.identity))
     var found: [Credential] = []
     for (copy, version) in copies where !names.contains(copy.identity) {
-      if try migration.isChosen?(copy.identity.withoutAccount) ?? true { continue }
+      if try migration.isChosen?(copy.identity.withoutAccount) ?? false { continue }
       // A search shows an item of another program under only one of its names.
       guard try source.credential(for: copy.identity) == nil,
         try target.credential(for: copy.identity)?.version == version

@@ -178,7 +178,7 @@ extension KeychainError {
   fileprivate static func writerIsRunning(_ path: String) -> Self {
     Self(
       .busy, "another program holds \(path) and keeps writing, or was stopped",
-      recovery: "end it or let it go on, and run the migration again: what was copied is kept")
+      recovery: "end it or let it continue, and run the migration again: copies are kept")
   }
 }
 

@@ -95,14 +95,14 @@ extension AutomaticStore {
     try locatedSearch(query, withPassedOver: false).result
   }
 
-  /// Searches as ``search(_:)`` does; what the vault has is opened as it was found.
+  /// Searches as ``search(_:)`` does. Credentials of the vault are opened as they were found.
   package func find(_ query: CredentialQuery) throws(KeychainError) -> FoundCredentials {
     if let place = try chooser.explicit()?.place { return try store(at: place).find(query) }
     guard let service = ServiceName(query) else {
       return FoundCredentials(try search(query), in: self)
     }
     return try readingAtPlace(service) { place, store throws(KeychainError) in
-      // What is gone from a keyring may be in another store now.
+      // A credential that is gone from a keyring may be in another store now.
       place == .vault
         ? try store.find(query) : FoundCredentials(try store.search(query), in: self)
     }
@@ -137,7 +137,7 @@ extension AutomaticStore {
   package func places(for query: CredentialQuery) throws(KeychainError) -> Set<StorePlace> {
     if let explicit = try chooser.explicit() { return [explicit.place] }
     if let service = ServiceName(query) {
-      if let settled = try chooser.settled(service) { return [settled.place] }
+      if let decision = try chooser.existingDecision(for: service) { return [decision.place] }
       return [try chooser.automaticDecision().place]
     }
     return Set(try placesInUse().places)

@@ -14,11 +14,11 @@ struct LockedVault {
 
   /// Verifies the contents, and makes them durable, so that the seen record has the newest commit.
   ///
-  /// Without `mustSettle`, failing to make the last commit durable is not an error. `refuses:
+  /// Without `mustBeDurable`, failing to make the last commit durable is not an error. `refuses:
   /// false` is for accepting a restored file.
   init(
     _ session: VaultSession, _ lock: LockedLog, _ keys: TierKeys, anew: Bool = false,
-    mustSettle: Bool = true, refuses: Bool = true
+    mustBeDurable: Bool = true, refuses: Bool = true
   ) throws(KeychainError) {
     let opened = session.opened
     (self.session, self.lock, self.keys) = (session, lock, keys)
@@ -32,8 +32,8 @@ struct LockedVault {
     for notice in relation.notices { session.report(notice) }
     if relation.isAhead {
       do throws(KeychainError) {
-        try settle()
-      } catch let error where !mustSettle && error.code == .inputOutput {
+        try makeDurable()
+      } catch let error where !mustBeDurable && error.code == .inputOutput {
         return
       }
     }
@@ -48,7 +48,7 @@ struct LockedVault {
   }
 
   /// Makes the last commit durable, in case its writer has not.
-  private func settle() throws(KeychainError) {
+  private func makeDurable() throws(KeychainError) {
     let frame = contents.lastFrame
     let bytes =
       contents.isBaseAlone ? Data() : try contents.read(frame.place..<frame.boxes.upperBound)
