@@ -98,8 +98,6 @@ public final class SecretServiceStore: CredentialStore {
   }
 
   /// Returns a credential without its secret; see the protocol.
-  ///
-  /// - Throws: As ``secret(for:)``.
   public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
     try run { operation throws(KeychainError) in
       let finder = try ItemFinder(operation)

@@ -16,8 +16,6 @@ extension AutomaticStore {
   }
 
   /// Returns a credential from the store of its service; see the protocol.
-  ///
-  /// - Throws: As ``secret(for:)``.
   public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
     try reading(ServiceName(identity)) { store throws(KeychainError) in
       try store.credential(for: identity)
