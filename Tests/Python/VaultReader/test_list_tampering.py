@@ -479,7 +479,7 @@ def test_pins():
 
 def test_first_use_names_the_check():
   writer = team()
-  assert opened(writer.file(), ALICE).notices == [f"first sight: {writer.check.hex()}"]
+  assert opened(writer.file(), ALICE).notices == [f"trusted on first use: {writer.check.hex()}"]
   for options in ({"seen": writer.seen()}, {"check": writer.check}):
     assert opened(writer.file(), ALICE, **options).notices == []
 

@@ -273,7 +273,7 @@ def test_t0_cannot_hide_the_last_proof():
 
 
 def test_t0_cuts_and_writes_its_own_history():
-  """At first sight that is an older copy; whoever saw T2's proof sees a fork."""
+  """On first use that is an older copy; a reader that saw T2's proof sees a fork."""
   forge = t0().cut(2)
   for count in range(2):
     forge.append({0: [forge.item(generic("new", str(count)), b"x", 4)]})

@@ -279,7 +279,7 @@ extension Unlocker {
     let check = try head.check()
     guard !presented.pins.isEmpty else {
       return configuration.report(
-        .firstSight,
+        .trustedOnFirstUse,
         "the vault \(path) is seen here for the first time, and the identity is not pinned to any "
           + "vault",
         recovery:
