@@ -38,8 +38,9 @@ enum FileFormat {
 
   /// Returns the bytes of a file.
   ///
-  /// - Parameter exact: Whether a property list gets a key of our own next to each whose dates have
-  ///   fractions.
+  /// If `exact`, a property list gets an additional key next to each one whose dates have
+  /// fractions.
+  ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if the format cannot
   ///   hold a value.
   func data(
@@ -62,7 +63,7 @@ enum FileFormat {
     }.map(\.key)
   }
 
-  /// What to do about a file that cannot be read; `nil` if its error says all.
+  /// Explains what to do about an unreadable file, or returns `nil` if its error is enough.
   func advice(on data: Data) -> String? {
     guard self == .propertyList, data.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else {
       return nil
@@ -71,9 +72,8 @@ enum FileFormat {
       "use the file of 'defaults export'; what 'defaults read' prints lacks the types of values"
   }
 
-  /// Reads the values of a file.
+  /// Returns the values in a file, and the places of JSON's `null`.
   ///
-  /// - Returns: The values, and the places of JSON's `null`.
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged``.
   func values(
     of data: Data
@@ -108,7 +108,7 @@ enum FileFormat {
   }
 }
 
-/// Values as property lists, in the form that the property list files of `Prephirences` have.
+/// Values as property lists, in the form of `Prephirences`' property list files.
 enum PropertyListText {
   /// Returns the values of a property list whose root is a dictionary.
   ///
@@ -149,8 +149,9 @@ enum PropertyListText {
 
   /// Returns an XML property list of preferences, with the fractions of dates if `exact`.
   ///
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable``, also if two keys differ
-  ///   in their bytes alone, such as an accent of its own: a dictionary would lose one of them.
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable``, also if two keys
+  ///   differ only in their bytes, such as by a separate accent: a dictionary would lose one of
+  ///   them.
   static func data(
     of values: [(key: String, value: PreferenceValue)], exact: Bool = false
   ) throws(PreferencesError) -> Data {
@@ -159,7 +160,8 @@ enum PropertyListText {
       guard unique.updateValue(value, forKey: key) == nil else {
         throw PreferencesError(
           .unstorable,
-          "a property list cannot hold both keys '\(key)', which differ in their bytes alone; use JSON"
+          "a property list cannot hold both keys '\(key)', which differ in their bytes alone; use "
+            + "JSON"
         )
       }
     }
@@ -203,6 +205,7 @@ extension PreferencesError {
   /// The reason why JSON that some editors write is refused.
   static let markedJSON = Self(
     .damaged,
-    "it begins with a byte order mark, the bytes EF BB BF, which JSON does not have; save it without"
+    "it begins with a byte order mark, the bytes EF BB BF, which JSON does not have; save it "
+      + "without"
   )
 }

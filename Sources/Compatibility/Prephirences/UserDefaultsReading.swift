@@ -1,7 +1,7 @@
 public import Foundation
 internal import PrephirencesSystem
 
-// The protocols' getters have their own names, because `UserDefaults` has methods with the same
+// The protocols' getters have separate names, because `UserDefaults` has methods with the same
 // names that convert less. A call on a `UserDefaults` uses those, a call on preferences these.
 
 /// User defaults are preferences.
@@ -12,11 +12,16 @@ internal import PrephirencesSystem
 /// | set | seen by programs that use `UserDefaults` alone |
 /// | --- | --- |
 /// | text, truth value, data | the same |
-/// | number of any width | a number; here it is an `NSNumber`, which casts to each type that holds it except `CGFloat`: read that as `Double`, or by a `Preference<CGFloat>` |
-/// | date | the same, without the fraction of its second, which is stored under a separate key with the prefix `PrephirencesExactDates.` |
+/// | number of any width | a number |
+/// | date | the same, in whole seconds |
 /// | URL | data: its archive, which `url(forKey:)` reads |
-/// | UUID, `Decimal` | data: the archive of its text; a `Decimal` is read as one, so `as? Double` is `nil`, and `double(forKey:)` converts it |
+/// | UUID, `Decimal` | data: the archive of its text |
 /// | array, dictionary | the same, of these |
+///
+/// Here, a number is read as an `NSNumber`, which casts to each type that holds it except
+/// `CGFloat`: read that as `Double`, or by a `Preference<CGFloat>`. The fraction of a date's second
+/// is stored under a separate key with the prefix `PrephirencesExactDates.` A `Decimal` is read as
+/// one, so `as? Double` is `nil`, and `double(forKey:)` converts it.
 ///
 /// Keys are compared as `UserDefaults` does, but in dictionaries canonically equivalent keys are
 /// the same. Any other value is refused: nothing changes, and ``lastPreferencesError`` has the
@@ -28,9 +33,7 @@ extension UserDefaults: PreferencesType {
   /// This object, if its values are in other preferences.
   var backed: BackedUserDefaults? { self as? BackedUserDefaults }
 
-  /// Returns the value of a key.
-  ///
-  /// - Returns: The value as it was set, or `nil` if there is none.
+  /// Returns the value of a key as it was set, or `nil`.
   @_disfavoredOverload
   @_implements(PreferencesType,object(forKey:))
   public func preferenceObject(forKey key: PreferenceKey) -> PreferenceObject? {
@@ -132,9 +135,8 @@ extension UserDefaults: PreferencesType {
 ///
 /// Plain user defaults report those of saving, ``BackedUserDefaults`` also those of reading.
 extension UserDefaults: FalliblePreferencesType {
-  /// Returns the value of a key.
+  /// Returns the value of a key, or `nil` if there is none.
   ///
-  /// - Returns: The value, or `nil` if there is none.
   /// - Throws: For ``BackedUserDefaults``, the error of their preferences if the value cannot be
   ///   read; otherwise nothing.
   public func fetchObject(forKey key: PreferenceKey) throws -> PreferenceObject? {
@@ -142,9 +144,8 @@ extension UserDefaults: FalliblePreferencesType {
     return preferenceObject(forKey: key)
   }
 
-  /// Sets the value of a key, and saves it.
+  /// Sets the value of a key, and saves it; `nil` removes the key.
   ///
-  /// - Parameter value: The value; `nil` removes the key.
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` for a value that
   ///   cannot be stored; with ``PreferencesError/Code/inputOutput`` if it was set, but not saved.
   public func storeObject(
@@ -153,9 +154,8 @@ extension UserDefaults: FalliblePreferencesType {
     try save([(key, value)])
   }
 
-  /// Sets the values of several keys, and saves them in one step.
+  /// Sets the values of several keys, and saves them in one step; `nil` removes a key.
   ///
-  /// - Parameter values: The keys with their values; `nil` removes the key.
   /// - Throws: As ``storeObject(_:forKey:)``; an unsupported value changes nothing.
   public func storeObjects(
     _ values: [(key: PreferenceKey, value: PreferenceObject?)]
@@ -165,14 +165,15 @@ extension UserDefaults: FalliblePreferencesType {
 
   /// Removes all keys that can be removed, and saves the change; see ``clearAll()``.
   ///
-  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/inputOutput`` if the change was not
-  ///   saved.
+  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/inputOutput`` if the change was
+  ///   not saved.
   public func removeAllObjects() throws(PreferencesError) {
     clearAll()
     if let lastPreferencesError { throw lastPreferencesError }
   }
 
-  /// Performs changes by the methods of `UserDefaults` itself, saves them, and notifies observers.
+  /// Performs changes with the methods of `UserDefaults` itself, saves them, and notifies
+  /// observers.
   ///
   /// A refusal that they record stays recorded. ``BackedUserDefaults`` do all of this themselves.
   package func saveChanges(forKeys keys: [PreferenceKey], _ changes: () -> Void) {

@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 
-/// The objects of a binary property list as stored, read without trusting any byte.
+/// The objects of a binary property list as stored; no byte is trusted.
 ///
-/// It distinguishes the references of archives, and refuses lists that are too large or too deep
-/// when each object is repeated wherever the list refers to it.
+/// It recognizes the references of archives, and refuses lists that would be too large or too deep
+/// if each object were repeated wherever the list refers to it.
 struct BinaryPropertyList {
   enum Object {
     /// A value that is neither an array nor a dictionary.
@@ -19,10 +19,10 @@ struct BinaryPropertyList {
   let objects: [Object]
   let root: Int
 
-  /// The greatest weight of what the list contains.
+  /// The greatest weight of the list's contents.
   let limit: Int
 
-  /// Reads a property list or an archive; `nil` if the data is neither.
+  /// Reads a property list or an archive, or returns `nil` for other data.
   init?(_ data: Data) {
     guard let list = try? Self(reading: [UInt8](data)) else { return nil }
     self = list
@@ -50,7 +50,7 @@ struct BinaryPropertyList {
     else { return nil }
     var objects: [Object] = []
     var offsets = ByteReader(bytes: bytes, position: table)
-    // Objects that share bytes would be more than the list has room for.
+    // Objects that share bytes would need more space than the list has.
     var room = table - 8
     for _ in 0..<count {
       guard let offset = offsets.integer(width: offsetWidth), 8..<table ~= offset else {
@@ -130,10 +130,10 @@ extension PropertyListDamage {
   static let tooLarge = PropertyListDamage("it repeats its parts too often")
 }
 
-/// How large and how deep an object is, when each part is repeated wherever it is referred to.
+/// The size and depth of an object, with each part repeated wherever it is referred to.
 ///
-/// A list that is read becomes values, which have no references: whoever visits or copies them visits a
-/// part as often as it occurs.
+/// A list becomes values without references, so visiting or copying them visits a part as often as
+/// it occurs.
 struct Extent {
   private(set) var weight: Int
   private(set) var height = 0
@@ -153,8 +153,8 @@ struct Extent {
     height = max(height, part.height + 1)
   }
 
-  /// Returns the greatest weight of a list: much more than programs write, whose lists repeat keys
-  /// and short texts.
+  /// Returns the greatest weight of a list: much more than lists of programs, which repeat keys and
+  /// short texts.
   static func limit(byteCount: Int) -> Int { 64 * byteCount + (1 << 16) }
 }
 
@@ -180,7 +180,7 @@ private struct ByteReader {
     take(width).map { $0.reduce(0) { $0 << 8 | UInt64($1) } }
   }
 
-  /// Returns a number; `nil` if it does not fit in an `Int`.
+  /// Returns a number, or `nil` if it does not fit in an `Int`.
   mutating func integer(width: Int) -> Int? { bits(width: width).flatMap { Int(exactly: $0) } }
 
   mutating func object(referenceWidth: Int, count: Int) -> BinaryPropertyList.Object? {
@@ -215,7 +215,7 @@ private struct ByteReader {
     }
   }
 
-  /// Reads an integer: of 8 bytes or more with a sign, of less without one.
+  /// Reads an integer: with a sign if it has 8 bytes or more.
   private mutating func integerObject(width: Int) -> BinaryPropertyList.Object? {
     guard [1, 2, 4, 8, 16].contains(width) else { return nil }
     let high = width == 16 ? bits(width: 8) : nil

@@ -50,7 +50,7 @@ package struct MarkedArchive {
       ]))
   }
 
-  /// Returns the value of an archive with a mark; `nil` for other data.
+  /// Returns the value of an archive with a mark, or `nil` for other data.
   package static func value(of data: Data) -> PreferenceValue? {
     // Most data is not an archive, so this check must be cheap.
     guard data.starts(with: BinaryPropertyList.magic),
@@ -68,7 +68,7 @@ package struct MarkedArchive {
     }
   }
 
-  /// Returns the URL of an archive, with a mark or without one; `nil` for other data.
+  /// Returns the URL of an archive, with or without a mark, or `nil` for other data.
   package static func url(of data: Data) -> URL? { KeyedArchive(data)?.url(forKey: rootKey) }
 
   /// The objects of an archive: texts, each once, and a URL.
@@ -115,13 +115,13 @@ package enum ExactDates {
   /// Returns the key for the exact dates of a key.
   package static func key(beside key: PreferenceKey) -> PreferenceKey { prefix + key }
 
-  /// Returns whether a key is for exact dates.
+  /// Whether a key is for exact dates.
   package static func isBeside(_ key: PreferenceKey) -> Bool {
     // Compares bytes: a key may begin with a character that combines with the one before it.
     key.utf8.starts(with: prefix.utf8)
   }
 
-  /// Returns the exact dates to store for a value; `nil` if no date has a fraction.
+  /// Returns the exact dates to store for a value, or `nil` if no date has a fraction.
   package static func list(of form: PreferenceValue) -> PreferenceValue? {
     var dates: [Double] = []
     visit(form) { date in
@@ -158,7 +158,7 @@ package enum ExactDates {
     return agrees && remaining.isEmpty ? restored : value
   }
 
-  /// Returns whether a date is the exact one, or the whole second that an XML property list keeps.
+  /// Whether a date is the exact one, or the whole second that an XML property list keeps.
   ///
   /// If not, another program or Foundation's own setter has set a different date since.
   private static func isDate(_ date: Date, leftOf exact: Date) -> Bool {

@@ -91,10 +91,10 @@ package struct AtomicFile {
 
   /// Writes the file and waits until it is on disk.
   ///
-  /// Follows a symbolic link. The file keeps its permissions; a new file is readable by its owner
-  /// only. If `atomically` is `true`, the old file stays until the new one is complete, and a file
-  /// that is not regular is not replaced. After ``PreferencesError/Code/outcomeUnknown``, the new file
-  /// is there, and may be lost with the power.
+  /// Follows a symbolic link. The file keeps its permissions; only the owner can read a new one. If
+  /// `atomically` is `true`, the old file stays until the new one is complete, and a file that is
+  /// not regular is not replaced. After ``PreferencesError/Code/outcomeUnknown``, the new file
+  /// exists, but a power failure may lose it.
   package func write(_ data: Data, atomically: Bool) throws(PreferencesError) {
     let target = try target()
     guard atomically else { return try Self.overwrite(target, with: data) }
@@ -125,7 +125,7 @@ package struct AtomicFile {
     }
   }
 
-  /// Returns the path at the end of symbolic links; the file need not exist.
+  /// Returns the path at the end of symbolic links, which may not exist.
   private func target() throws(PreferencesError) -> String {
     if path.utf8.contains(0) { throw .system(EINVAL, "cannot write the file '\(path)'") }
     var path = path

@@ -11,8 +11,8 @@ internal import PrephirencesSystem
 /// | `URL`, `UUID`, `Decimal`, dates outside the calendar | data: a ``MarkedArchive`` | the same |
 /// | array, dictionary of these | array, dictionary | the same |
 ///
-/// Values of some other types have the form of what they stand for, see ``value(standingFor:)``; the
-/// rest has none.
+/// Values of some other types have the form of the value that they represent, see
+/// ``value(standingFor:)``; the rest has none.
 package enum PropertyListForm {
   /// Returns the form of a value.
   package static func encode(_ object: Any) throws(PreferenceValue.Unstorable) -> PreferenceValue {
@@ -47,8 +47,8 @@ package enum PropertyListForm {
     }
   }
 
-  /// Returns whether Foundation reads a dictionary of an XML property list as an archive's
-  /// reference, and so never as a dictionary.
+  /// Whether Foundation reads a dictionary of an XML property list as an archive's reference, and
+  /// so never as a dictionary.
   static func isReference(_ form: [PreferenceKey: PreferenceValue]) -> Bool {
     switch form[referenceKey] {
     case .integer, .unsignedInteger, .double: form.count == 1
@@ -59,19 +59,19 @@ package enum PropertyListForm {
   /// A dictionary with only this key is read as a reference if its value is a number.
   static let referenceKey = "CF$UID"
 
-  /// Returns whether text begins with a byte order mark, which Foundation drops when it reads XML.
+  /// Whether text begins with a byte order mark, which Foundation drops when it reads XML.
   static func beginsWithByteOrderMark(_ text: String) -> Bool {
     text.utf8.first == 0xEF && text.unicodeScalars.first == "\u{FEFF}"
   }
 
-  /// Returns the value that stores keep for a value of another type; `nil` if there is none.
+  /// Returns the value that stores keep for a value of another type, or `nil`.
   ///
   /// Text is a `String`, also as a dictionary's key. A number is an `Int`, a `UInt64` above its
   /// range, or a `Double`, and never rounded: wider numbers have no such value. An object of
-  /// Foundation is the value of Swift for which it stands.
+  /// Foundation is the Swift value that it represents.
   package static func value(standingFor value: Any) -> Any? {
     switch value {
-    // First, since the generic initializers of `CGFloat` stop the process.
+    // First, because the generic initializers of `CGFloat` stop the process.
     case let bridged as any BridgedValue: bridged.swiftValue
     case let text as any StringProtocol: String(text)
     case let number as any BinaryInteger: Int(exactly: number) ?? UInt64(exactly: number)
@@ -81,7 +81,7 @@ package enum PropertyListForm {
     }
   }
 
-  /// Returns a dictionary with its keys as `String`; `nil` if one is no text, or two are the same.
+  /// Returns a dictionary with `String` keys, or `nil` if one is not text, or two are the same.
   private static func textKeyed(_ dictionary: [AnyHashable: Any]) -> PreferencesDictionary? {
     var values: PreferencesDictionary = [:]
     for (key, value) in dictionary {
@@ -157,13 +157,13 @@ extension PreferenceValue {
 
 /// Writes XML property lists that every program reads.
 ///
-/// XML lacks most characters below the space, U+FFFE and U+FFFF, and its readers make a line feed of
-/// a carriage return. Foundation writes all of them as they are, and reads them again, but other
-/// programs refuse the whole file, or read another text.
+/// XML does not have most characters below the space, U+FFFE and U+FFFF, and its readers convert a
+/// carriage return to a line feed. Foundation writes all of them unchanged, and reads them again,
+/// but other programs refuse the whole file, or read another text.
 package enum XMLPropertyList {
-  /// Returns the form of a value in which XML holds it.
+  /// Returns the form of a value in which XML can hold it.
   ///
-  /// Text with a character that XML lacks becomes a ``MarkedArchive``. Keys stay as they are.
+  /// Text with a character that XML does not have becomes a ``MarkedArchive``. Keys stay unchanged.
   package static func form(_ form: PreferenceValue) -> PreferenceValue {
     switch form {
     case .string(let text): isWritable(text) ? form : .data(MarkedArchive(text).data)
@@ -173,7 +173,7 @@ package enum XMLPropertyList {
     }
   }
 
-  /// Returns whether XML has all characters of a text; if not, other programs refuse a file with it.
+  /// Whether XML has all characters of a text; if not, other programs refuse a file with it.
   package static func isWritable(_ text: String) -> Bool {
     text.unicodeScalars.allSatisfy { scalar in
       switch scalar {

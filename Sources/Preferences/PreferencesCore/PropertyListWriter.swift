@@ -2,9 +2,9 @@ package import FoundationEssentials
 internal import Glibc
 internal import PrephirencesSystem
 
-/// A value of a property list or an archive that is written.
+/// A value of a property list or archive to write.
 ///
-/// Dictionaries have an order here, because files have one.
+/// Dictionaries are ordered here, because files are.
 indirect enum PropertyListNode {
   case string(String)
   case bool(Bool)
@@ -15,12 +15,12 @@ indirect enum PropertyListNode {
   case data(Data)
   case array([PropertyListNode])
   case dictionary([(key: String, value: PropertyListNode)])
-  /// A reference to an object of an archive, which XML lacks.
+  /// A reference to an object of an archive, which XML does not have.
   case reference(Int)
 
-  /// Takes the form that ``PropertyListForm`` gives to a value; `nil` if it is none.
+  /// Takes the form that ``PropertyListForm`` gives a value, or returns `nil` for another object.
   ///
-  /// Keys are in the order of their UTF-16, in which Foundation writes XML.
+  /// Keys are in the order of their UTF-16, as in Foundation's XML.
   init?(_ form: PreferenceValue, depth: Int = 0) {
     guard depth < PropertyListReader.maximumDepth else { return nil }
     switch form {
@@ -48,7 +48,7 @@ indirect enum PropertyListNode {
   }
 }
 
-/// Writes property lists: XML with the bytes that Foundation writes on Linux, and binary lists.
+/// Writes property lists: XML with Foundation's bytes on Linux, and binary lists.
 package enum PropertyListWriter {
   /// Returns the bytes of a property list.
   package static func data(
@@ -75,7 +75,7 @@ package enum PropertyListWriter {
 private struct XMLPropertyListWriter {
   private var bytes: [UInt8] = []
 
-  /// Returns the text; `nil` if it would hold a reference, or a date that XML lacks.
+  /// Returns the text, or `nil` if it would hold a reference, or a date that XML does not have.
   static func text(of node: PropertyListNode) -> [UInt8]? {
     var writer = Self()
     writer.append(
@@ -142,7 +142,7 @@ private struct XMLPropertyListWriter {
       case UInt8(ascii: "<"): append("&lt;")
       case UInt8(ascii: ">"): append("&gt;")
       case UInt8(ascii: "&"): append("&amp;")
-      // Readers make a line feed of it. Foundation writes it as it is.
+      // Readers convert it to a line feed. Foundation writes it unchanged.
       case UInt8(ascii: "\r"): append("&#13;")
       default: bytes.append(byte)
       }
@@ -150,7 +150,7 @@ private struct XMLPropertyListWriter {
     append("</\(name)>\n")
   }
 
-  /// Appends the lines of data, which are the shorter the further they are indented.
+  /// Appends the lines of data, which are shorter if they are indented further.
   private mutating func append(_ data: Data, indent: Int) {
     let indent = min(indent, 8)
     var rest = Array(data.base64EncodedString().utf8)[...]
@@ -170,7 +170,7 @@ private struct XMLPropertyListWriter {
     let length = withVaList([number]) { unsafe vsnprintf(&buffer, buffer.count, "%.17g", $0) }
     let text = String(
       decoding: buffer.prefix(Int(length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    // The program may have chosen a language that has another decimal point.
+    // The program may have chosen a language with another decimal separator.
     return Double(text) == number ? text : number.description
   }
 
@@ -192,8 +192,8 @@ private struct XMLPropertyListWriter {
 }
 
 extension GregorianDay {
-  /// Returns whether property lists hold a date: it is a number, and no further away than Foundation's
-  /// distant ones.
+  /// Whether property lists can hold a date: it must be a number, and not beyond Foundation's
+  /// distant dates.
   static func contains(_ date: Date) -> Bool {
     let seconds = date.timeIntervalSinceReferenceDate
     return Date.distantPast.timeIntervalSinceReferenceDate <= seconds
@@ -205,7 +205,7 @@ extension GregorianDay {
 
 /// Writes a binary property list.
 ///
-/// Equal numbers, truth values and references are one object; texts are not, as with Foundation.
+/// Equal numbers, truth values and references become one object; texts do not, as with Foundation.
 private struct BinaryPropertyListWriter {
   private enum Object {
     case bytes([UInt8])
@@ -215,7 +215,7 @@ private struct BinaryPropertyListWriter {
   private var objects: [Object] = []
   private var shared: [[UInt8]: Int] = [:]
 
-  /// Adds an object before its parts; returns its place.
+  /// Adds an object before its parts, and returns its index.
   @discardableResult
   mutating func add(_ node: PropertyListNode) -> Int {
     switch node {
@@ -295,7 +295,7 @@ private struct BinaryPropertyListWriter {
     count < 15 ? [marker | UInt8(count)] : [marker | 15] + bytes(of: count)
   }
 
-  /// Returns the number of bytes for a number that is not negative: 1, 2, 4 or 8.
+  /// Returns the number of bytes for a nonnegative number: 1, 2, 4 or 8.
   private static func width(of number: Int) -> Int {
     number <= 0xFF ? 1 : number <= 0xFFFF ? 2 : number <= 0xFFFF_FFFF ? 4 : 8
   }

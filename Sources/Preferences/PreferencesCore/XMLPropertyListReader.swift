@@ -3,8 +3,8 @@ internal import PrephirencesSystem
 
 /// Reads property lists in XML.
 ///
-/// It knows no entities but those of XML itself, so that nothing grows. Characters are kept as they
-/// are, also those that XML lacks, because Foundation writes them.
+/// It knows only XML's own entities, so that nothing grows. Characters are kept unchanged, also
+/// those that XML does not have, because Foundation writes them.
 struct XMLPropertyListReader {
   private var bytes: PropertyListBytes
 
@@ -27,7 +27,7 @@ struct XMLPropertyListReader {
     return root
   }
 
-  /// Skips the XML declaration; it has values in quotes, and nothing else.
+  /// Skips the XML declaration, which has only quoted values.
   private mutating func skipDeclaration() throws(PropertyListDamage) {
     guard bytes.isNext("<?xml"), !bytes.isNext("<?xml-") else { return }
     let start = bytes
@@ -45,7 +45,7 @@ struct XMLPropertyListReader {
     byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
   }
 
-  /// Skips space, comments, instructions and the document type.
+  /// Skips spaces, comments, instructions and the document type.
   private mutating func skipBetween() throws(PropertyListDamage) {
     while true {
       skipSpace()
@@ -75,7 +75,7 @@ struct XMLPropertyListReader {
 
   // MARK: Elements
 
-  /// Reads the start of an element; `nil` if something else is next.
+  /// Reads the start of an element, or returns `nil` if something else is next.
   private mutating func element() throws(PropertyListDamage) -> (name: String, isEmpty: Bool)? {
     guard bytes.next == UInt8(ascii: "<"), !bytes.isNext("</") else { return nil }
     _ = bytes.pop()
@@ -156,7 +156,7 @@ struct XMLPropertyListReader {
       try skipBetween()
     }
     try end("dict")
-    // Foundation writes the references of archives like this.
+    // Foundation writes references in archives like this.
     if PropertyListForm.isReference(dictionary) {
       throw bytes.failure("this is a reference of an archive, not a value")
     }
@@ -190,7 +190,7 @@ struct XMLPropertyListReader {
     "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'",
   ]
 
-  /// Reads the rest of a reference to a character.
+  /// Reads the rest of a character reference.
   private mutating func reference() throws(PropertyListDamage) -> String {
     let name = String(
       decoding: bytes.takeAll { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: "<") }, as: UTF8.self)
@@ -212,7 +212,7 @@ struct XMLPropertyListReader {
   private mutating func data() throws(PropertyListDamage) -> Data {
     let digits = try text("data").utf8.filter { !Self.isSpace($0) }
     let padding = digits.drop { $0 != UInt8(ascii: "=") }
-    // Foundation takes digits behind a sign of padding.
+    // Foundation accepts digits after a padding character.
     guard padding.count <= 2, padding.allSatisfy({ $0 == UInt8(ascii: "=") }),
       let data = Data(base64Encoded: Data(digits))
     else {
@@ -248,12 +248,12 @@ struct XMLPropertyListReader {
   }
 
   private static func real(_ text: String) -> PreferenceValue? {
-    // Swift takes the bits of what is not a number, too.
+    // Swift also parses the bits of a not-a-number.
     guard !text.contains("("), let number = Double(text) else { return nil }
     return number.isInfinite && !text.lowercased().contains("inf") ? nil : .double(number)
   }
 
-  /// Reads a date of the Gregorian calendar, which reaches back before its introduction.
+  /// Parses a date of the proleptic Gregorian calendar.
   private static func date(_ text: String) -> PreferenceValue? {
     let isNegative = text.hasPrefix("-")
     let text = isNegative ? text.dropFirst() : text[...]

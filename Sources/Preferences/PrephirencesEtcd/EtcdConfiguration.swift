@@ -91,7 +91,7 @@ package struct EtcdAddress: Hashable, Sendable {
     let (authority, path) = Self.divided(rest, at: "/") ?? (rest, "")
     guard !authority.utf8.contains(UInt8(ascii: "@")) else {
       throw EtcdError.address(
-        "it must not contain a user or a password; name the user with --user or in the "
+        "it must not contain a user or a password; name the user in an option or in the "
           + "configuration, and keep the password in a file or in the keychain")
     }
     guard !rest.utf8.contains(where: { "?#".utf8.contains($0) }) else {

@@ -133,14 +133,14 @@ struct ChangingTests {
     try machine.store().put("a", "1")
     let store = machine.store()
     var count = 0
-    let service = ServiceName(.item("a"))
+    let service = ServiceName(CredentialIdentity.item("a"))
     let found = try store.unmoved(service) { () throws(KeychainError) in
       count += 1
       if count < 3 { try store.records.move(service, to: .vault) }
       return try store.credential(for: .item("a"))
     }
     #expect(found != nil && count == 3)
-    for changed in [service, nil] {
+    for changed in [service, nil] as [ServiceName?] {
       expect(.busy) {
         try store.unmoved(changed) { () throws(KeychainError) in
           try store.records.move(service, to: .vault)
@@ -149,7 +149,8 @@ struct ChangingTests {
     }
     // Whoever reads one service is not disturbed by another.
     try store.unmoved(service) { () throws(KeychainError) in
-      try store.records.move(ServiceName(.item("b", service: "other")), to: .vault)
+      try store.records.move(
+        ServiceName(CredentialIdentity.item("b", service: "other")), to: .vault)
     }
   }
 }

@@ -88,8 +88,7 @@ struct ChoiceLockTests {
     let lock = ChoiceLock(
       StateFolder(environment: EnvironmentVariables(machine.environment)),
       notice: { told.add($0.kind) })
-    let shared = try lock.shared(within: .zero)
-    extendLifetime(shared)
+    _ = try lock.shared(within: .zero)
     #expect(told.values.isEmpty)
     let alone = try lock.exclusive(within: .zero)
     expect(.busy) { _ = try lock.shared(within: .milliseconds(50)) }

@@ -68,7 +68,7 @@ struct MigrationFaultTests {
       #expect(try isDone || scene.target.texts() == expected, "call \(moment)")
       #expect(try scene.source.texts().isEmpty)
     }
-    #expect(number > 10)
+    #expect(number > 8)
   }
 
   /// Its copy may be the last one, if the source was lost.

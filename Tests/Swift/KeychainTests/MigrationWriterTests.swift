@@ -81,7 +81,7 @@ struct MigrationWriterTests {
       }
       first += 1
     }
-    #expect(lastCall > 12)
+    #expect(lastCall > 8)
   }
 }
 

@@ -30,7 +30,7 @@ final class QuietVaultTests: Sendable {
     }
   }
 
-  private func text(_ store: any CredentialStore, _ account: String) throws(KeychainError)
+  private func read(_ store: any CredentialStore, _ account: String) throws(KeychainError)
     -> String?
   {
     try store.secret(for: .test(account))?.secret.withBytes { $0.text }
@@ -38,11 +38,11 @@ final class QuietVaultTests: Sendable {
 
   @Test func whatIsNeededIsReturned() throws {
     let store = asking().quiet()
-    guard case .done("open") = try Attempt({ () throws(KeychainError) in try text(store, "open") })
+    guard case .done("open") = try Attempt({ () throws(KeychainError) in try read(store, "open") })
     else { throw KeychainError(.internalFailure, "what needs nothing was not done") }
     for _ in 0..<2 {
       guard
-        case .needs = try Attempt({ () throws(KeychainError) in try text(store, "closed") })
+        case .needs = try Attempt({ () throws(KeychainError) in try read(store, "closed") })
       else { throw KeychainError(.internalFailure, "what needs a passphrase was done") }
     }
     #expect(questions.withLock { $0 } == 0)
@@ -57,7 +57,7 @@ final class QuietVaultTests: Sendable {
       return try Attempt { () throws(KeychainError) in
         try store.update(
           .test("closed"), with: CredentialUpdate(label: .set("l")), expectedVersion: nil)
-        return try text(store, "closed")
+        return try read(store, "closed")
       }
     }
     #expect(text == "closed")
@@ -69,7 +69,7 @@ final class QuietVaultTests: Sendable {
     let store = vault.handle().quiet()
     let error = #expect(throws: KeychainError.self) {
       try Attempt.repeating { () throws(KeychainError) in
-        try Attempt { () throws(KeychainError) in try text(store, "closed") }
+        try Attempt { () throws(KeychainError) in try read(store, "closed") }
       }
     }
     #expect(error?.code == .locked)

@@ -21,8 +21,8 @@ internal import PrephirencesSystem
 ///
 /// While it copies and changes the services over, the migration holds the lock of the choice of
 /// store exclusively: programs that write through an ``AutomaticStore`` wait, and find the target
-/// afterwards. Both stores are unlocked before, and removing waits for nobody. Changes that bypass
-/// the choice meanwhile or later stay in the source and are reported.
+/// afterwards. Both stores are unlocked before. Changes that bypass the choice meanwhile or later
+/// stay in the source and are reported.
 ///
 /// ```swift
 /// var migration = CredentialMigration(from: Vault(), to: SecretServiceStore())

@@ -251,7 +251,7 @@ extension MigrationRun {
     let names = Set(listed.map(\.identity))
     var found: [Credential] = []
     for (copy, version) in copies where !names.contains(copy.identity) {
-      if try migration.isChosen?(copy.identity.withoutAccount) ?? true { continue }
+      if try migration.isChosen?(copy.identity.withoutAccount) ?? false { continue }
       // A search shows an item of another program under only one of its names.
       guard try source.credential(for: copy.identity) == nil,
         try target.credential(for: copy.identity)?.version == version

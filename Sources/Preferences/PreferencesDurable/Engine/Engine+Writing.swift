@@ -2,7 +2,7 @@ internal import PreferencesCore
 internal import PrephirencesSystem
 
 extension Engine {
-  /// Opens the database, and creates it if it is missing.
+  /// Opens the database, or creates it.
   func open() throws {
     try locked {
       guard ownTransaction == nil else { return }
@@ -16,13 +16,14 @@ extension Engine {
     }
   }
 
-  /// Performs changes in one transaction: all of them, or none.
+  /// Performs changes in one transaction: all or none.
   ///
-  /// Within a transaction of the same thread, they become a part of that.
+  /// Within a transaction of the same thread, they become a part of it.
   ///
-  /// If only a part of them fails, they are undone there; `isOne` is `false` if they are a single
-  /// change, which needs no such care. If `isBatch`, the changes of a shared file are sent as one. If
-  /// `repeats`, the closure is called once more if the disk was full, and has room without the log.
+  /// If only a part of them fails, the part is undone; `isOne` is `false` for a single change,
+  /// which does not need this. With `isBatch`, the changes of a shared file are sent as one. With
+  /// `repeats`, the closure is called again if the disk was full and emptying the log has freed
+  /// space.
   func write<Result>(
     asOne isOne: Bool = true, isBatch: Bool = false, repeats: Bool = false,
     _ body: (WriteTransaction) throws -> Result
@@ -64,15 +65,15 @@ extension Engine {
           return result
         }
       } catch {
-        // What was to be imported with it is imported with the next change.
+        // The next change imports the values.
         if importFailure == nil { hasTriedToImport = false }
         throw error
       }
     }
   }
 
-  /// Calls a closure, which ends the transaction, with the writers' lock; if it throws, the transaction
-  /// is taken back.
+  /// Calls a closure, which ends the transaction, with the writers' lock; if it throws, the
+  /// transaction is rolled back.
   func changing<Result>(_ body: (OpenDatabase, OpenDatabase.State) throws -> Result) throws
     -> Result
   {
@@ -91,7 +92,7 @@ extension Engine {
     }
   }
 
-  /// Reports that changes would have been committed.
+  /// The changes would have been committed.
   private struct Rehearsed: Error {}
 
   /// Fails as changes would, without making them, and without creating a file.
@@ -124,7 +125,7 @@ extension Engine {
     } catch is Rehearsed {}
   }
 
-  /// Returns the database, whose writers' lock this process has then.
+  /// Returns the database after taking its writers' lock.
   func lockedDatabase(_ deadline: Deadline) throws -> OpenDatabase {
     while true {
       let database = try writableDatabase()
@@ -136,7 +137,8 @@ extension Engine {
           throw error
         }
       }
-      // Somebody has removed or replaced a file. Who still has the old counter must ask.
+      // Somebody has removed or replaced a file. Processes with the old counter must ask the
+      // database.
       try? database.counter.setUncertain(after: 0)
       database.counter.unlock()
       leave()
@@ -147,7 +149,7 @@ extension Engine {
   }
 
   private func writableDatabase() throws -> OpenDatabase {
-    // An open one is looked at under the lock.
+    // An open one is checked under the lock.
     if case .database(let database) = source {
       try database.counter.requireOpen()
       return database
@@ -189,7 +191,7 @@ extension Engine {
     noteUncopiedChanges(of: database)
   }
 
-  /// Lets the log be copied in a moment.
+  /// Has the log copied shortly.
   func noteUncopiedChanges(of database: OpenDatabase) {
     guard !database.hasUncopiedChanges, !database.isOnNetwork else { return }
     database.hasUncopiedChanges = LogCopier.shared.note(self)
@@ -204,7 +206,7 @@ extension Engine {
     cache.advance(
       to: transaction.generation, transaction.hasUnlistedChanges ? nil : changes, keepsNew: true)
     postSignal()
-    // After the cache: an observer that begins now reads the new values.
+    // After the cache: an observer that starts now reads the new values.
     guard !observers.isEmpty else { return }
     var posted = known.compactMap { key, old in
       old.value.map { PreferenceChange(key.text, from: $0.object, to: nil) }
@@ -212,7 +214,7 @@ extension Engine {
     for (change, cached) in zip(transaction.changes, changes) {
       let (key, new) = (change.key.text, cached.value?.value?.object)
       let old = change.old.map(\.decoded)
-      // A value that was damaged is not known.
+      // A damaged value is unknown.
       let isKnown = old.map { $0 != nil } ?? true
       posted.append(
         isKnown
