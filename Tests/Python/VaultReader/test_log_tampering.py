@@ -374,7 +374,7 @@ def test_exchanged_boxes_are_damage_of_their_items():
 
 
 def test_entries_that_name_the_boxes_of_others():
-  """Whoever holds the tier exchanges boxes and hashes: the key of a box has id and version."""
+  """Somebody with the tier's key exchanges boxes and hashes: the key of a box has id and version."""
   forge = Forge(small().file(), ALL)
   first, second = (forge.item(generic("pair", name), name.encode() * 5, 0) for name in "ab")
   crossed = [
