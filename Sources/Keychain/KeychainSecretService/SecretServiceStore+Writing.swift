@@ -267,7 +267,7 @@ extension SecretServiceStore {
 
   /// Finds out whether the collection can be used, and starts the provider if the bus can do that.
   ///
-  /// No person is asked. Whatever can be unlocked without asking is unlocked.
+  /// No person is asked. If the collection can be unlocked without asking, it is unlocked.
   package func access() -> Access {
     var quiet = configuration
     quiet.interaction = .denied

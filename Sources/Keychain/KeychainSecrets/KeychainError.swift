@@ -217,7 +217,7 @@ extension KeychainError {
   }
 }
 
-// What guarded memory and cryptography throw. Those who know which item or file failed say so.
+// Errors of guarded memory and cryptography. A caller that knows the item or file names it.
 extension KeychainError {
   static let libraryUnavailable = Self(.internalFailure, "libsodium could not be initialised")
 

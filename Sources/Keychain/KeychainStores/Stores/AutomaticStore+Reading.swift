@@ -95,7 +95,9 @@ extension AutomaticStore {
     try locatedSearch(query, withPassedOver: false).result
   }
 
-  /// Searches as ``search(_:)`` does. Credentials of the vault are opened as they were found.
+  /// Searches as ``search(_:)`` does.
+  ///
+  /// Credentials of the vault are opened as they were found.
   package func find(_ query: CredentialQuery) throws(KeychainError) -> FoundCredentials {
     if let place = try chooser.explicit()?.place { return try store(at: place).find(query) }
     guard let service = ServiceName(query) else {
