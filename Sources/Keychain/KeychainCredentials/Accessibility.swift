@@ -15,8 +15,8 @@
   /// Like ``afterFirstUnlock``, but never exported; a copy of the vault alone does not open it.
   case afterFirstUnlockThisDeviceOnly = 3
 
-  /// Readable without any unlock: protected from other users of the machine, but not from whoever
-  /// has the disk.
+  /// Readable without any unlock: protected from other users of the machine, but not from anyone
+  /// who has the disk.
   case always = 4
 
   /// Like ``always``, but never exported; a copy of the vault alone does not open it.

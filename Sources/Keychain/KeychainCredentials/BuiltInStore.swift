@@ -25,7 +25,7 @@ package protocol BuiltInStore: CredentialStore {
   /// Whether the store has a credential, which may be locked.
   func contains(_ identity: CredentialIdentity) throws(KeychainError) -> Bool
 
-  /// Stores what a caller asks for, whose rules are checked.
+  /// Stores a request, whose rules are checked.
   func set(
     _ request: StoreRequest, secret: borrowing SecretBytes
   ) throws(KeychainError) -> MergedCredential

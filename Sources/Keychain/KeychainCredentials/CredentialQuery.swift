@@ -152,7 +152,7 @@ package struct CredentialSearcher {
     try matches(of: query) { credential, _ in isMatch(credential) ? credential : nil }
   }
 
-  /// Returns what `match` makes of the credentials that match a query, without those that it
+  /// Returns the results of `match` for the credentials that match a query, without those that it
   /// refuses.
   package func matches<Match>(
     of query: CredentialQuery, _ match: (Credential, FoundCredentials) -> Match?

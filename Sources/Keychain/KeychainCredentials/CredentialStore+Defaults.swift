@@ -4,8 +4,6 @@ internal import PrephirencesSystem
 
 extension CredentialStore {
   /// Adds a credential, or replaces the one of the same identity in place; see the protocol.
-  ///
-  /// - Throws: As ``CredentialStore/set(_:secret:mode:)``.
   @discardableResult
   public func set(
     _ credential: Credential, secret: borrowing SecretBytes
@@ -15,8 +13,6 @@ extension CredentialStore {
 
   /// Stores a secret, and keeps the attributes of an existing credential unless the update changes
   /// them; see the protocol.
-  ///
-  /// - Throws: As ``CredentialStore/merge(_:secret:into:mode:)``.
   @discardableResult
   public func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity

@@ -1,5 +1,5 @@
 internal import Glibc
-// Whoever imports credentials needs their secrets and failures.
+// Programs that import credentials need their secrets and failures.
 @_exported public import KeychainSecrets
 package import PrephirencesSystem
 package import SystemPackage

@@ -44,7 +44,7 @@ package struct StoreRequest: Sendable {
   package func credential(replacing old: Credential?) throws(KeychainError) -> Credential {
     guard let old, let update else { return new }
     let merged = update.applied(to: old)
-    // The texts that are kept count, too.
+    // Texts that are kept also count.
     try merged.checkRules(secretCount: nil)
     return merged
   }

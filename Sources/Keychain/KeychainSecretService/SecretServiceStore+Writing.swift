@@ -28,8 +28,6 @@ extension SecretServiceStore: BuiltInStore {
   /// The attributes of another program's item are kept in ours, which takes precedence from then
   /// on. If several items of other programs have this name, no attributes are kept. The mode also
   /// applies to another program's item.
-  ///
-  /// - Throws: As ``set(_:secret:mode:)``.
   @discardableResult
   public func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
@@ -114,8 +112,6 @@ extension SecretServiceStore: BuiltInStore {
   /// Removes a credential; see the protocol.
   ///
   /// Another program's item of this name is removed if it is included and we have none.
-  ///
-  /// - Throws: As ``remove(_:expectedVersion:)``.
   @discardableResult
   public func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?, includingOtherPrograms: Bool
@@ -271,7 +267,7 @@ extension SecretServiceStore {
 
   /// Finds out whether the collection can be used, and starts the provider if the bus can do that.
   ///
-  /// No person is asked. Whatever can be unlocked without asking is unlocked.
+  /// No person is asked. If the collection can be unlocked without asking, it is unlocked.
   package func access() -> Access {
     var quiet = configuration
     quiet.interaction = .denied

@@ -98,8 +98,6 @@ public final class SecretServiceStore: CredentialStore {
   }
 
   /// Returns a credential without its secret; see the protocol.
-  ///
-  /// - Throws: As ``secret(for:)``.
   public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
     try run { operation throws(KeychainError) in
       let finder = try ItemFinder(operation)
@@ -176,16 +174,18 @@ extension ServiceOperation {
       try unlock(item.path)
       answer = results(of: [get])
     }
+    let received: VariantReference
     do throws(BusError) {
       guard case .secret(let encrypted)? = try answer.first?.get().elements.first else {
         throw .failed
       }
-      guard let secret = try? session.decrypt(encrypted) else { throw .noSession }
-      return secret
+      received = encrypted
     } catch {
       if error.isMissingObject { return nil }
       throw KeychainError(error)
     }
+    guard let secret = try session.decrypt(received) else { throw KeychainError(.noSession) }
+    return secret
   }
 }
 

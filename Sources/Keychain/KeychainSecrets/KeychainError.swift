@@ -47,7 +47,7 @@ public struct KeychainError: Error, Hashable, Sendable {
     parts = Parts(code, message, recovery, underlying, nil)
   }
 
-  /// Creates the error of a quiet store; see ``Attempt``.
+  /// Creates the error of a quiet store; see `Attempt` of `KeychainCredentials`.
   package init(_ code: Code, _ message: String, need: Need) {
     parts = Parts(code, message, nil, nil, need)
   }
@@ -217,7 +217,7 @@ extension KeychainError {
   }
 }
 
-// What guarded memory and cryptography throw. Those who know which item or file failed say so.
+// Errors of guarded memory and cryptography. A caller that knows the item or file names it.
 extension KeychainError {
   static let libraryUnavailable = Self(.internalFailure, "libsodium could not be initialised")
 

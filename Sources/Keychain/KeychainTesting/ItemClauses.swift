@@ -5,7 +5,7 @@ internal import Testing
 
 extension ContractClause {
   static let reading = [
-    ContractClause("what is absent is nil") { store in
+    ContractClause("an absent credential is nil") { store in
       try store.put("other", password("other"))
       #expect(try store.text(password("absent")) == nil)
       #expect(try store.credential(for: password("absent")) == nil)
@@ -54,7 +54,7 @@ extension ContractClause {
   ]
 
   static let writing = [
-    ContractClause("adding only refuses what is there") { store in
+    ContractClause("adding only refuses an existing credential") { store in
       try store.put("first", Credential(password("a")), mode: .addOnly)
       expect(.alreadyExists) { try store.put("second", Credential(password("a")), mode: .addOnly) }
       #expect(try store.text(password("a")) == "first")
@@ -213,7 +213,7 @@ extension ContractClause {
         #expect(try store.accounts(CredentialQuery(attributes: ["drop": "3"])) == [])
       }),
     ContractClause(
-      "merging adds what is absent",
+      "merging adds an absent credential",
       checkOpened: { opened in
         let store = opened.store
         let unusual = opened.contract.unusualAccessibility

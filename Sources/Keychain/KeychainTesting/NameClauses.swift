@@ -38,7 +38,7 @@ extension ContractClause {
         #expect(try store.accounts(query).sorted() == accounts, "\(query)")
       }
     },
-    ContractClause("what is found is ordered by the bytes of its names") { store in
+    ContractClause("results are ordered by the bytes of their names") { store in
       for account in ["é", "b", "Z", "", "a", "ab"] { try store.put("s", password(account)) }
       #expect(
         try store.accounts(CredentialQuery(service: "service")) == ["", "Z", "a", "ab", "b", "é"])
@@ -121,7 +121,7 @@ extension ContractClause {
 
   static let renaming = [
     ContractClause(
-      "renaming moves the secret and what is known about it",
+      "renaming moves the secret and the attributes",
       checkOpened: { opened in
         let store = opened.store
         let full = Credential(

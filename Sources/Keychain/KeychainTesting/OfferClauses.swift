@@ -111,7 +111,7 @@ extension ContractClause {
 
   static let persistence = [
     ContractClause(
-      "a store that is opened again has what was stored",
+      "a store that is opened again has the stored credentials",
       checkOpened: { opened in
         let full = Credential(
           password("a", group: "g"), accessibility: opened.contract.unusualAccessibility,

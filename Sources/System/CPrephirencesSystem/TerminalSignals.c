@@ -262,7 +262,7 @@ static sigset_t block_signals(void) {
 
 static void unblock_signals(sigset_t old) { pthread_sigmask(SIG_SETMASK, &old, NULL); }
 
-// MARK: - For whoever asks
+// MARK: - For callers
 
 uint64_t cterminal_device(int32_t descriptor) {
   unsigned int device = 0;

@@ -105,7 +105,7 @@ def member_inputs(one: Member) -> dict:
 
 
 def refused_lists() -> dict[str, bytes]:
-  """Lists that every reader refuses, whoever signed them."""
+  """Lists that every reader refuses, no matter who signed them."""
   local, shared = VaultKind.LOCAL, VaultKind.SHARED
   passphrase, root = member(1, SlotKind.PASSPHRASE), member(1, SlotKind.DEVICE)
   second = replace(OWNER, number=2)

@@ -118,7 +118,7 @@ def t0_of(home: Home) -> Forge:
 
 
 def seed_of(path: Path, secrets: Secrets) -> bytes:
-  """The administration key, for whoever administers."""
+  """The administration key, for an administrator."""
   vault = opened(path, secrets)
   return administration_seed(vault.head, vault.root)
 

@@ -263,7 +263,7 @@ class Provider:
 
   def decrypted(self, sender: str, secret) -> bytes:
     if self.is_wrong("OpenSession"):
-      # Whoever sends a secret although no key was agreed on is caught by the test.
+      # The test catches a program that sends a secret although no key was agreed on.
       print("SECRET", flush=True)
       return b""
     _, vector, value, _ = secret

@@ -18,7 +18,7 @@ from vault_writer import Plain, VaultWriter, Writer
 
 
 def opened(path: Path, secrets: Secrets) -> Vault:
-  """The vault as the reader has it; whoever attacks minds no check."""
+  """The vault as the reader has it; an attacker minds no check."""
   head = Head.decoded(path.read_bytes(), path.stat().st_size)
   return Vault(path, secrets, check=keys.vault_check(head.vault, head.administration))
 

@@ -193,7 +193,7 @@ def test_long_tail(local, pattern, code):
 
 
 def test_pins_count_for_another_vault(team):
-  """Whoever knows a public key can make a vault for it, and a record of another vault says nothing of that one."""
+  """Anyone who knows a public key can make a vault for it, and a record of another vault says nothing of that one."""
   other = team.make_home()
   theirs = Team(other, team.make_home)
   key = team.carol.folder / "identity"

@@ -1,4 +1,4 @@
-"""Attacks by whoever can write the file and has the device key, or the keys after the first unlock."""
+"""Attacks by somebody who can write the file and has the device key, or the keys after the first unlock."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def forgery(forger: Forger, how: str) -> None:
 @pytest.mark.parametrize(
   "how", ["removed", "removed and planted", "replaced", "of another name", "older version"])
 def test_item_that_needs_an_unlock_is_not_forged(local, who, how):
-  """A change of a tier counts with the proof of its key; without, whoever has the key refuses it."""
+  """A change of a tier counts with the proof of its key; a reader that has the key refuses it without the proof."""
   with attacked(local, *KEY, alice=b"secret"):
     forger = Forger(local.vault, known(local, who))
     forgery(forger, how)

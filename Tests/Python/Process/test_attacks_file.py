@@ -63,7 +63,7 @@ def test_any_changed_byte_is_damaged(vault):
 
 
 def test_withheld_changes(vault, make_home):
-  """A limit: whoever saw a state is shown it again, and newer changes are kept from them."""
+  """A limit: a reader can be shown the state that it saw last, without newer changes."""
   other = make_home()
   copy = other.folder / "copy.db"
   shutil.copy(vault.vault, copy)

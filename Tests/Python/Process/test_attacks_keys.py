@@ -87,7 +87,7 @@ def binding_of(head: Head) -> bytes:
 
 
 def test_slot_that_gives_keys_of_another_vault(two):
-  """Whoever has T0 knows each slot's public key, and can seal anything to it."""
+  """Anyone who has T0 knows each slot's public key, and can seal anything to it."""
   home = two.home
   with attacked(home, alice=b"secret"):
     vault, head = home.opened(), home.head()
@@ -104,7 +104,7 @@ def test_slot_that_gives_keys_of_another_vault(two):
 
 
 def test_cached_key_of_an_older_epoch(home):
-  """Whoever put it back into the kernel's keyring, a key of before a rekey is passed over."""
+  """A key of before a rekey is passed over, no matter who put it back into the kernel's keyring."""
   keyed(home).set("alice", b"secret")
   head, before = home.head(), opened(home.vault, key_file(home)).tiers
   home.run("rekey", "--yes", *KEY)

@@ -88,7 +88,7 @@ def test_base_of_who_reads(team):
 
 @pytest.mark.parametrize("change", ["grant", "remove", "administration"])
 def test_list_of_who_reads_or_writes(team, change):
-  """A list that the administration key did not sign is none, whoever makes the base."""
+  """A list that the administration key did not sign does not count, no matter who makes the base."""
   with attacked(team.home, *MINE, api=b"secret"):
     forger = forger_of(team, team.bob)
     with forger.transaction():
@@ -101,7 +101,7 @@ def test_list_of_who_reads_or_writes(team, change):
         forger.administration_box = os.urandom(len(forger.administration_box))
       forger._list_changed = True
     put_in_place(team.home, forger)
-    # Whoever is not in it has no slot, and whoever is finds who made it.
+    # A person who is not in it has no slot, and a person who is in it finds its author.
     refused_everywhere(team.home, "api", *MINE, code=78 if change == "remove" else 65)
     for member in (team.bob, team.carol):
       member.vault.write_bytes(team.home.vault.read_bytes())
@@ -128,7 +128,7 @@ def vault_of_their_own(team: Team) -> Forger:
 
 
 def test_vault_with_the_same_id(team):
-  """Who has seen the vault, or is pinned to it, refuses it; whoever is neither believes it."""
+  """Somebody who has seen the vault, or is pinned to it, refuses it; for anybody else it is trusted on first use."""
   with attacked(team.home, *MINE, api=b"secret"):
     put_in_place(team.home, vault_of_their_own(team))
     refused_everywhere(team.home, "api", *MINE)
@@ -225,7 +225,7 @@ def test_administrator_does_everything(team):
 
 @pytest.mark.parametrize("serial", ["lower", "equal"])
 def test_older_list_of_who_administers(team, serial):
-  """Signed by the right key: whoever has seen a later one refuses it, and another of its serial."""
+  """Signed by the right key: a reader that has seen a later one refuses it, and another of its serial."""
   dave = team.add("dave", "administer")
   copy = older(team.home, "before.db")
   team.remove("carol", "--keep-keys")

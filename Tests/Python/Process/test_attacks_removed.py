@@ -152,7 +152,7 @@ def test_succession_by_the_recovery_code(team):
 
 
 def test_first_use_under_a_key_taken_along(team):
-  """A limit: whoever has a code of the old key, and sees the vault for the first time, believes it."""
+  """A limit: somebody with a code of the old key trusts the vault on first use."""
   dave = removed(team, "administer")
   dave.set("api", b"a forged value", *MINE)
   newcomer = team.make_home()

@@ -123,7 +123,7 @@ def test_checked_in_codes_open_the_checked_in_vault(home, option, name):
 
 
 def test_code_of_an_earlier_key_needs_the_check(home):
-  """Whoever administered before may have made the vault, unless a record or a person vouches for it."""
+  """A former administrator may have made the vault, unless a record or a person vouches for it."""
   home.vault.parent.mkdir(mode=0o700)
   home.file("data/keychain/vault", (FIXTURES / "format3-python.vault").read_bytes())
   file = home.file("key", (FIXTURES / "test-old-recovery-code.txt").read_bytes())

@@ -121,7 +121,7 @@ def test_the_whole_home_can_only_be_read(home, mounting):
   with mounted(home.folder, "4m"):
     shutil.copytree(copy, home.folder, dirs_exist_ok=True)
     shutil.rmtree(copy)
-    # The first sight of the vault in this place has been.
+    # In this place the vault is trusted on first use.
     home.get("alice")
     remount(home.folder, "ro")
     read = home.run("get", "alice")

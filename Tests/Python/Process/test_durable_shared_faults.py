@@ -53,7 +53,7 @@ def test_a_full_disk_while_numbering_and_applying(durable, disk):
       if failed(one.ask(f"set b {revision}"), "inputOutput"):
         refused.append("set")
     assert {"receive", "set"} <= set(refused)
-    # Once numbered, it is the same unit, whoever asks.
+    # Once numbered, it is the same unit for every caller.
     assert all(one_unit == given[0] for one_unit in given)
     b = two.ask("get b")
     assert one.ask("get b") == b

@@ -176,7 +176,7 @@ def test_what_is_refused(home):
   for name, contents in (("empty", b""), ("stranger", b"x" * 500)):
     refused = home.run("import", home.file(name, contents), *given(home), code=65)
     assert "not an export" in refused.error and "prefs keychain export" in hinted(refused)
-  # Whoever restores a backup may well try this first.
+  # Somebody who restores a backup may well try this first.
   home.run("backup", "copy.db")
   refused = home.run("import", "copy.db", *given(home), code=65)
   assert "is a vault" in refused.error and "accept-restored" in hinted(refused)
@@ -286,7 +286,7 @@ def test_an_import_that_does_not_fit_changes_nothing(make_home, mounting):
     before = other.vault.read_bytes()
     refused = other.run("import", path, *given(other), code=74)
     assert "full" in refused.error
-    # Whoever opens the vault next takes back what had been written of the import.
+    # The next program that opens the vault takes back the written part of the import.
     other.run("verify")
     assert other.vault.read_bytes() == before and names(other) == {"bob"}
 

@@ -36,7 +36,7 @@ QUESTION = "give the vault new keys? [y/N] "
 
 
 def test_remaining_slots_are_confirmed_before_the_passphrase(coded):
-  """Whoever had the device key could have added a slot."""
+  """Anyone who had the device key could have added a slot."""
   terminal = coded.terminal("slots", "add", "--passphrase")
   terminal.expect_exact(STAYS)
   terminal.expect_exact(QUESTION)

@@ -18,7 +18,9 @@ CASES = [
   ("SearchItems", "paths of 1000000", 79),
   ("Get Attributes", "pairs in a variant of 1000000", 79),
   ("Get Items", "paths in a variant of 1000000", 79),
-  # Other types.
+  # More bytes than a secret has.
+  ("GetSecret", "a secret of 34000000", 79),
+  # Other types, and nonsense.
   ("SearchItems", "signatures of 1000", 74),
   ("Get Attributes", "signatures in a variant of 1000", 74),
   ("Get Locked", "paths in a variant of 1000", 74),

@@ -129,7 +129,7 @@ def test_a_limit_is_named_and_others_go_on(machine, cluster):
     assert "may open 100 files, enough for 7 suites; raise LimitNOFILE=" in told and "ulimit -n" in told
     machine.run("write", "port", "8080", domain=suites[0])
     wait(f"{suites[0]} is sent", lambda: is_sent(cluster, suites[0]))
-    # Whoever leaves makes room.
+    # A process that leaves makes room.
     (machine.folder / "prephirences" / "shared" / f"{suites[1]}.json").unlink()
     wait("another suite is in step", lambda: stores(cluster) == 8)
     process.send_signal(signal.SIGTERM)

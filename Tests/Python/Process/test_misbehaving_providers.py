@@ -342,10 +342,9 @@ def test_a_copy_that_may_be_there_is_neither_removed_nor_counted(fake, home):
 @pytest.mark.parametrize("what, command", [
   ("SearchItems", "get"), ("SearchItems", "list of a service"), ("Get Items", "list")])
 def test_more_items_than_are_read(fake, home, what, command):
-  for how, reason in ("100,000 paths", "more than 50000"), ("200,000 paths", "too large"):
-    fake.behave(what, how)
-    refused = home.run(*COMMANDS[command], *PATIENT, code=79)
-    assert reason in refused.error
+  fake.behave(what, "100,000 paths")
+  refused = home.run(*COMMANDS[command], *PATIENT, code=79)
+  assert "more than 50000" in refused.error
 
 
 @pytest.mark.parametrize("how", FAR_TIMES)

@@ -125,7 +125,7 @@ def test_line_break_of_a_variable_is_said(home):
   home.init()
   variable = {"KEYCHAIN_PASSPHRASE": PASSPHRASE.decode() + "\n"}
   refused = home.run("unlock", environment=variable, code=78)
-  assert "ends with a line break, which counts" in hinted(refused)
+  assert "ends with a line break, which is a part of it" in hinted(refused)
 
 
 def test_short_passphrases_are_said(home):

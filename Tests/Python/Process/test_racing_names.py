@@ -77,7 +77,7 @@ def test_a_link_that_comes_and_goes(home, leads_to):
 
 
 def test_files_of_others_named_new_stay(home):
-  """Whoever copies, edits or mounts something under the name in which a vault is made anew."""
+  """Somebody copies, edits or mounts something under the name in which a vault is made anew."""
   home.set("api", b"secret")
   home.file("mine", b"notes")
   copies = home.vault.with_name("vault.new"), home.folder / "backup.new"

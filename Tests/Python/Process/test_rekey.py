@@ -177,7 +177,7 @@ def test_a_removal_gives_new_keys(locked, command):
   removed = locked.run(*command, "--yes", *unlock)
   assert "removed slot 4: passphrase" in removed.error and "sealed 3 items again" in removed.error
   assert kinds(locked) == [(1, "device"), (2, "passphrase"), (3, "keyFile")]
-  # The slot administered, so whoever had it knows the administration key.
+  # The slot administered, so its former owner knows the administration key.
   assert check(locked) != old and epoch(locked) == 2
   locked.run("get", "whenUnlocked", *second, code=78)
   assert locked.get("whenUnlocked", "--key-file", "key") == b"whenUnlocked"

@@ -79,7 +79,7 @@ def test_silence_is_not_absence(silent):
   assert time.monotonic() - start < LONGEST
   assert not (silent.folder / "ran").exists(), "it ran without its secret"
   assert not silent.vault.exists() and not (silent.state / "stores").exists()
-  # Whoever wants to go on without the keyring says so.
+  # A person who wants to continue without the keyring says so.
   silent.set("alice", b"mine", *SERVICE, "--store", "vault")
   assert silent.get("alice", *SERVICE) == b"mine"
 

@@ -63,7 +63,7 @@ def test_last_item_of_service_does_not_return(killed, keyring):
   killed.run("delete", "me", "--server", "example.org")
   killed.run(*TO_KEYRING, *PATIENT, code=79)
   killed.run("get", "me", "--server", "example.org", code=44)
-  # Whoever wants it back gets it: a lost source must not take the copies with it.
+  # A person who wants it back gets it: a lost source must not take the copies with it.
   kept = killed.run(*TO_KEYRING, *PATIENT, "--overwrite")
   assert kept.code == 0
   assert len(keyring_items(keyring)) == 3

@@ -225,7 +225,7 @@ def test_the_bytes_of_a_base_count(name):
 
 @pytest.mark.parametrize("spine", ["shorter", "other", "longer"])
 def test_the_spine_is_that_of_the_base(spine):
-  """Whoever makes a base can write any spine; it must lead to the base."""
+  """The author of a base can write any spine; it must lead to the base."""
   forge = forged()
   log = forge.vault.log
   hashes = [log.base.body_hash(), *(placed.commit.body_hash() for placed in log.commits)]
@@ -279,7 +279,7 @@ def test_exchanged_pages_are_damage():
   lambda page, end: {"hash": bytes(32)}, lambda page, end: {"boxes": end - 10}],
   ids=["first", "count", "hash", "end"])
 def test_an_index_that_does_not_fit_its_pages(fields):
-  """Whoever holds all keys, or writes in a shared vault, can make one; it must not mislead."""
+  """Somebody who has all keys, or writes in a shared vault, can make one; it must not mislead."""
   forge = Forge(compacted().file(), ALL)
   head, log = forge.vault.head, forge.vault.log
   page = log.index.pages[2][0]
@@ -479,13 +479,13 @@ def test_pins():
 
 def test_first_use_names_the_check():
   writer = team()
-  assert opened(writer.file(), ALICE).notices == [f"first sight: {writer.check.hex()}"]
+  assert opened(writer.file(), ALICE).notices == [f"trusted on first use: {writer.check.hex()}"]
   for options in ({"seen": writer.seen()}, {"check": writer.check}):
     assert opened(writer.file(), ALICE, **options).notices == []
 
 
 def test_a_recipient_slot_is_of_the_key_of_the_head():
-  """Whoever administers seals it again for each key, so another `made` is nobody's."""
+  """An administrator seals it again for each key, so another `made` is nobody's."""
   forge = Forge(team().file(), ALICE, writer=as_member(1, IDENTITY))
   slots = list(forge.vault.head.slots)
   slot = replace(Slot.decoded(slots[2]), made=bytes(32))

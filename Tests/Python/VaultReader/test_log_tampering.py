@@ -273,7 +273,7 @@ def test_t0_cannot_hide_the_last_proof():
 
 
 def test_t0_cuts_and_writes_its_own_history():
-  """At first sight that is an older copy; whoever saw T2's proof sees a fork."""
+  """On first use that is an older copy; a reader that saw T2's proof sees a fork."""
   forge = t0().cut(2)
   for count in range(2):
     forge.append({0: [forge.item(generic("new", str(count)), b"x", 4)]})
@@ -374,7 +374,7 @@ def test_exchanged_boxes_are_damage_of_their_items():
 
 
 def test_entries_that_name_the_boxes_of_others():
-  """Whoever holds the tier exchanges boxes and hashes: the key of a box has id and version."""
+  """Somebody with the tier's key exchanges boxes and hashes: the key of a box has id and version."""
   forge = Forge(small().file(), ALL)
   first, second = (forge.item(generic("pair", name), name.encode() * 5, 0) for name in "ab")
   crossed = [

@@ -216,7 +216,7 @@ class Succession:
     return found
 
   def is_followed(self, trusted: bytes, recovery_key: bytes) -> bool:
-    """Whether whoever trusts this administration key, and this recovery code, may trust the new key."""
+    """Whether a reader that trusts this administration key, and this recovery code, may trust the new key."""
     return (
       self.old == trusted and self.recovery_key == recovery_key and any(recovery_key)
       and is_signed(recovery_key, SUCCESSION_LABEL, self.body(), self.signature))

@@ -65,7 +65,7 @@ class Vault:
     self.notices = [] if seen is None else check_seen(
       seen, self.head, self.members, self.successions, self.log.history())
     if secrets.identity and not secrets.pins and seen is None and self.check != check:
-      self.notices.append(f"first sight: {self.check.hex()}")
+      self.notices.append(f"trusted on first use: {self.check.hex()}")
     self.problems: list[Problem] = []
     self.state: dict[int, dict[bytes, Stored]] = {tier: {} for tier in keys.TIERS}
     self._read_pages()

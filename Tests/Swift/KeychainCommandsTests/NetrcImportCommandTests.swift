@@ -157,7 +157,7 @@ struct NetrcImportCommandTests {
     #expect(!made.messages.contains("stay"))
     #expect(password("packages.example", "token") == "hunter2")
     let refused = importing("-", "--remove", input: Self.text)
-    #expect(refused.code == 64 && refused.messages.contains("--remove needs a file"))
+    #expect(refused.code == 64 && refused.messages.contains("--remove cannot edit standard input"))
   }
 
   // MARK: - What is asked

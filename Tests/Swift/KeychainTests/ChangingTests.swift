@@ -147,7 +147,7 @@ struct ChangingTests {
         }
       }
     }
-    // Whoever reads one service is not disturbed by another.
+    // A reader of one service is not disturbed by another service.
     try store.unmoved(service) { () throws(KeychainError) in
       try store.records.move(
         ServiceName(CredentialIdentity.item("b", service: "other")), to: .vault)

@@ -6,7 +6,7 @@ import Testing
 
 /// Changes the bytes of a vault's file: each byte, cuts, and insertions.
 ///
-/// Whoever saw the vault finds the present state or an error; who sees it first may find an older state.
+/// A reader that saw the vault finds the present state or an error; on first use it may find an older state.
 @Suite("Bytes of the file are changed", .timeLimit(.minutes(14)))
 struct DamagedByteTests {
   private static let ways = [(true, true), (true, false), (false, true), (false, false)]

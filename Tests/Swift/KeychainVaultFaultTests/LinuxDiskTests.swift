@@ -224,7 +224,7 @@ struct LinuxDiskTests {
       kill(holder, SIGKILL)
       var status: Int32 = 0
       waitpid(holder, &status, 0)
-      // Whoever was given up on lets the lock go, should it get it.
+      // A waiter that was given up releases the lock if it gets it.
       let log = try #require(
         try LockedLog.take(
           place.vault, on: LinuxDisk(), until: Deadline(after: .seconds(60))))
@@ -308,7 +308,7 @@ struct LinuxDiskTests {
     }
   }
 
-  /// Whoever takes over from a maker that was killed at any step knows its files by their mark, and the vault has none.
+  /// If a maker is killed at any step, the next one knows its files by their mark, which the vault does not have.
   @Test func marksFollowTheNames() throws {
     try place.make(place.vault, "old")
     let log = try #require(try LockedLog.take(place.vault, on: disk, until: soon))
@@ -341,7 +341,7 @@ struct LinuxDiskTests {
     #expect(try disk.status(of: place.vault)?.mode == 0o600)
   }
 
-  /// Whoever gives one of the names to another file loses neither that nor the vault.
+  /// If one of the names is given to another file, neither that file nor the vault is lost.
   @Test func replacedFilesAreNotLost() throws {
     for name in [place.new, place.vault] {
       try place.make(place.vault, "old")
@@ -382,7 +382,7 @@ struct LinuxDiskTests {
     #expect(place.contents(place.vault) == "new" && place.contents(place.new) == "theirs")
   }
 
-  /// A vault that can't get its name back stays where it is, whoever needs that name next.
+  /// A vault that can't get its name back stays where it is, no matter who needs that name next.
   @Test func unrestoredVaultIsNotALeftover() throws {
     try place.make(place.vault, "old")
     let theirs = place.folder + "/theirs"

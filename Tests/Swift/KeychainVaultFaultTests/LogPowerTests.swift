@@ -91,7 +91,7 @@ struct LogPowerTests {
         }
       } catch {}
       while disk.calls.count < number + failure.count { _ = try? log.append(7) }
-      // Whoever comes next finds a state that can be written.
+      // The next writer finds a state that can be written.
       try log.append(8)
       try log.append(9)
       try disk.forEachPowerLoss(limit: 6) { try SampleLog.check($0, again: 0) }

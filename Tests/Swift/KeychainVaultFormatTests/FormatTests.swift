@@ -267,7 +267,7 @@ struct FormatTests {
     #expect(SeenRecord(encoded: changed) == nil)
   }
 
-  /// Whoever has T0 chooses them.
+  /// Anyone who has T0 chooses them.
   @Test func idsOfOneBeginningAreHashedDifferently() {
     let ids = (0..<1000).map { number in
       let bytes = FieldWriter.fields {

@@ -35,7 +35,7 @@ struct FailingDiskTests {
     disk.fail(.syncData, times: 2)
     let error = failure { try handle.put("a", "new") }
     #expect(error?.code == .outcomeUnknown)
-    // Whoever reads next makes durable what is there.
+    // The next reader makes the file's contents durable.
     #expect(["old", "new"].contains(try vault.handle().text("a")))
     try handle.put("a", "newer")
     #expect(try vault.handle().text("a") == "newer")

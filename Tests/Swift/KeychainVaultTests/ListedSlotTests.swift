@@ -89,7 +89,7 @@ struct ListedSlotTests {
     #expect(try vault.bytes == before)
   }
 
-  /// Whoever has T0 knows the public keys of all slots, and can seal keys to them.
+  /// Anyone who has T0 knows the public keys of all slots, and can seal keys to them.
   @Test func boxOfSomebodyElseOpensNothing() throws {
     let other = try VaultEpoch(signer: nil)
     try forge { base, raw in

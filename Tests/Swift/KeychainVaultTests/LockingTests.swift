@@ -74,7 +74,7 @@ struct LockingTests {
     #expect(failure { _ = try left.text("afterFirstUnlock") }?.code == .locked)
   }
 
-  /// Whoever can write the file and the record takes nothing out of the kernel's keyring by that.
+  /// Somebody who can write the file and the record takes nothing out of the kernel's keyring by that.
   @Test(arguments: [false, true])
   func lockForgetsKeysWhoseFileAndRecordAreGone(_ isReplaced: Bool) throws {
     let vault = try lockedVault()

@@ -61,7 +61,7 @@ struct PinTests {
     // Another user, who has not seen the vault yet.
     let elsewhere = try TestVault()
     #expect(try opened(elsewhere) == "one")
-    #expect(told.withLock { $0.map(\.kind) } == [.firstSight])
+    #expect(told.withLock { $0.map(\.kind) } == [.trustedOnFirstUse])
     #expect(try told.withLock { $0[0].description.contains("\(try check())") })
     #expect(try opened(elsewhere) == "one")
     #expect(told.withLock { $0.count } == 1)

@@ -149,7 +149,7 @@ struct RaceTests {
     #expect(told.kinds == [.oldContentLeft])
   }
 
-  /// How many there are is up to whoever wrote the file.
+  /// The writer of the file chose their number.
   @Test func damagedPagesThatFollowEachOtherAreReportedAsOne() throws {
     let vault = try TestVault()
     try vault.handle().withTransaction { transaction in

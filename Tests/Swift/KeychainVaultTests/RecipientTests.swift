@@ -115,7 +115,7 @@ struct RecipientTests {
     #expect(
       try vault.handle().slots().map(\.grant)
         == [.openTier, .administers, .administers, .administers])
-    // Whoever had the device secret knew the administration key.
+    // Anyone who had the device secret knew the administration key.
     #expect(try vault.handle().status().check != check)
     // This user has seen the change, so pins to the old key still count here.
     #expect(try vault.handle(identity: bob.path).text("a") == "one")

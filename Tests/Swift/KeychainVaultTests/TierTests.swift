@@ -30,7 +30,7 @@ struct TierTests {
     ).credential
   }
 
-  /// Whoever has the device key could have planted it, to read what replaces it.
+  /// Anyone who has the device key could have planted it, to read its replacement.
   @Test func classOfTheOpenTierIsNamed() throws {
     let handle = handle
     try handle.put("planted", "x", .always)
@@ -53,7 +53,7 @@ struct TierTests {
     #expect(try merge(handle, "first").accessibility == .afterFirstUnlock)
   }
 
-  /// Whoever writes has T0: a commit without its proof, or with a wrong one, is no good frame.
+  /// Every writer has T0: a commit without its proof, or with a wrong one, is not a valid frame.
   @Test(arguments: Proof.allCases)
   func commitsNeedTheProofOfTheOpenTier(_ proof: Proof) throws {
     let raw = try RawVault(vault, handle)

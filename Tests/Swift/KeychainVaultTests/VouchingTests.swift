@@ -47,7 +47,7 @@ struct VouchingTests {
 
   @Test func presentedSecretOpensOnFirstUse() throws {
     #expect(try theirs("one").text("a") == "secret")
-    // Whoever opened the vault so has vouched for it.
+    // A user who opened the vault in this way has vouched for it.
     #expect(try theirs("two").text("a") == "secret")
   }
 

@@ -44,7 +44,7 @@ struct LockWaitingTests {
     let start = ContinuousClock.now
     #expect(try !FileLock.lock(waiting, .exclusive, Deadline(after: .milliseconds(30))))
     #expect(.now - start >= .milliseconds(30))
-    // Whoever gets the lock by the same descriptor later keeps it.
+    // A caller that gets the lock later by the same descriptor keeps it.
     flock(holder.rawValue, LOCK_UN)
     #expect(try FileLock.lock(waiting, .exclusive, hour))
     for _ in 0..<20 {

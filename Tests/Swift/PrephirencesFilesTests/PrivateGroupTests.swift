@@ -33,7 +33,7 @@ struct PrivateGroupTests {
     #expect(!isAlone { $0.group = "alice:x:1000:bob\n" })
     #expect(!isAlone { $0.group?.append("more:x:1000:bob\n") })
     #expect(!isAlone { $0.passwd?.append("\ncarol:x:1002:1000::/:/bin/sh\n") })
-    // Whoever knows the password may join.
+    // Anyone who knows the password may join.
     #expect(!isAlone { $0.group = "alice:$6$salt$hash:1000:\n" })
   }
 

@@ -83,6 +83,9 @@ final class SecretSession: @unchecked Sendable {
   /// Decrypts a secret; `nil` if it was encrypted with the key of another D-Bus session.
   func decrypt(_ secret: VariantReference) throws(KeychainError) -> SecretBytes? {
     let functions = library.functions
+    guard secret.child(2).map({ $0.count <= Self.maximumValueCount }) ?? true else {
+      throw Self.tooLargeSecret
+    }
     guard isForThisSession(secret),
       let value = unsafe functions.secret_service_decode_dbus_secret(service, secret.pointer)
     else { return nil }
@@ -100,13 +103,17 @@ final class SecretSession: @unchecked Sendable {
       let value = secret.child(2)?.count
     else { return false }
     return session == path && vector == Self.blockCount && value > 0
-      && value % Self.blockCount == 0 && value <= Self.maximumValueCount
+      && value % Self.blockCount == 0
   }
 
   private static let blockCount = 16
 
   /// The maximum length of one of our secrets, encrypted and in base64.
   private static let maximumValueCount = 2 * Credential.maximumSecretCount
+
+  private static let tooLargeSecret = KeychainError(
+    .tooLarge, "the desktop keyring sent a secret that is too large to be read",
+    recovery: "restart or update its program, or use another collection or the vault")
 
   private static let noMemory = KeychainError(
     .insufficientMemory, "there is not enough memory to hold a secret")

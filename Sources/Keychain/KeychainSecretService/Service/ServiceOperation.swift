@@ -3,12 +3,12 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import PrephirencesSystem
 
-/// What an operation that holds a lock of others does not ask.
+/// The questions that an operation does not ask while it holds a lock that others wait for.
 enum Quietness {
-  /// What unlocks, or creates the collection, and so can be asked before.
+  /// Those that unlock or create the collection, because they can be asked before.
   case withoutUnlocking
 
-  /// Nothing at all.
+  /// All.
   case withoutDialogs
 }
 
@@ -23,7 +23,7 @@ final class ServiceOperation {
   /// The latest deadline for a call about many items.
   private var limit: Deadline
 
-  /// What must not be asked now; `nil` if everything may be.
+  /// The questions that must not be asked now; `nil` if all may be.
   let quietness: Quietness?
 
   /// The last failure on the bus; `nil` if there was none.

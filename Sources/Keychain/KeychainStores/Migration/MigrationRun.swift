@@ -50,11 +50,13 @@ struct MigrationRun {
     target = migration.target.quiet(forbiddingDialogs: true)
     var isRepeated = false
     try Attempt.repeating { () throws(KeychainError) -> Attempt<Void> in
-      if isRepeated { try askAboutItems() }
-      isRepeated = true
-      let lock = try ChoiceLock(migration.state).exclusive(within: migration.deadline)
-      defer { extendLifetime(lock) }
-      return try Attempt { () throws(KeychainError) in try changeOver() }
+      try Attempt { () throws(KeychainError) in
+        if isRepeated { try askAboutItems() }
+        isRepeated = true
+        let lock = try ChoiceLock(migration.state).exclusive(within: migration.deadline)
+        defer { extendLifetime(lock) }
+        try changeOver()
+      }
     }
     source = migration.source
     target = migration.target

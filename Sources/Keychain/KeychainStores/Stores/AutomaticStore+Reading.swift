@@ -16,8 +16,6 @@ extension AutomaticStore {
   }
 
   /// Returns a credential from the store of its service; see the protocol.
-  ///
-  /// - Throws: As ``secret(for:)``.
   public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
     try reading(ServiceName(identity)) { store throws(KeychainError) in
       try store.credential(for: identity)
@@ -97,7 +95,9 @@ extension AutomaticStore {
     try locatedSearch(query, withPassedOver: false).result
   }
 
-  /// Searches as ``search(_:)`` does. Credentials of the vault are opened as they were found.
+  /// Searches as ``search(_:)`` does.
+  ///
+  /// Credentials of the vault are opened as they were found.
   package func find(_ query: CredentialQuery) throws(KeychainError) -> FoundCredentials {
     if let place = try chooser.explicit()?.place { return try store(at: place).find(query) }
     guard let service = ServiceName(query) else {

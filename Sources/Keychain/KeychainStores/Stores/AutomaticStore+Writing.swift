@@ -21,8 +21,6 @@ extension AutomaticStore {
 
   /// Stores a secret in the store of its service, and keeps the other attributes of its credential;
   /// see the protocol.
-  ///
-  /// - Throws: As ``set(_:secret:mode:)``.
   @discardableResult
   public func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
@@ -95,8 +93,6 @@ extension AutomaticStore {
 
   /// Removes a credential from the store of its service, even one that another program stored in
   /// its own form; see the protocol.
-  ///
-  /// - Throws: As ``remove(_:expectedVersion:)``.
   @discardableResult
   public func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?, includingOtherPrograms: Bool

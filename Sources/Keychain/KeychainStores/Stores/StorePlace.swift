@@ -157,7 +157,7 @@ package final class StoreRecords: Sendable {
     return place
   }
 
-  /// Returns what changes when the record of a service does; of any service, if none is given.
+  /// Returns a value that changes with the record of a service, or of any if none is given.
   func marks(of service: ServiceName?) throws(KeychainError) -> [KeyedRecords.Stamp] {
     guard let service else { return try files.stamps() }
     guard let name = try files.fileName(of: service.bytes) else { return [] }

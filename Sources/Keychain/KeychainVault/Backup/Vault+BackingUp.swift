@@ -221,7 +221,7 @@ extension VaultContents {
     let copy = try VaultContents(reading: file, size: end, path: path, head: head, keys: keys)
     guard copy.newest == newest else {
       throw KeychainError(
-        .inputOutput, "the copy \(path) differs from what was written to it",
+        .inputOutput, "the copy \(path) differs from the data that was written to it",
         recovery: "use another disk")
     }
     return copy

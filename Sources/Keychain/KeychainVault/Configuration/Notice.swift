@@ -39,7 +39,7 @@ public struct Notice: Hashable, Sendable {
 
     /// An identity without pins opened a vault that was never seen before, which is trusted on
     /// first use. It may have been made by anybody who could put it there.
-    case firstSight
+    case trustedOnFirstUse
 
     /// An identity is pinned to a check that the vault had before it got a new administration key.
     case oldPin

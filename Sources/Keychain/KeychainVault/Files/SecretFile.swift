@@ -286,7 +286,7 @@ struct IdentityWriting {
     _ identity: borrowing VaultIdentity, _ pins: [VaultCheck]
   ) throws(KeychainError) -> SecretBytes {
     var buffer = try SecretBuffer()
-    try buffer.append("# Whoever has this file opens the vaults of the recipient\n")
+    try buffer.append("# Anyone who has this file can open the vaults of the recipient\n")
     try buffer.append("# \(identity.recipient)\n")
     try buffer.append("# fingerprint \(identity.recipient.fingerprint)\n")
     try buffer.append(identity.text())

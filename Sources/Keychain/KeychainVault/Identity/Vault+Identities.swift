@@ -36,7 +36,7 @@ extension Vault {
   public func createIdentity(at path: String) throws(KeychainError) -> IdentityDescription {
     let file = try IdentityWriting(path)
     // An identity is useful without a vault, so problems of this vault don't matter.
-    let known = try? checkOfVaultHere(firstSight: false)
+    let known = try? checkOfVaultHere(trustsOnFirstUse: false)
     let pins = known.map { [$0] } ?? []
     let recipient = try file.create(pins: pins, readers: secretFileReaders())
     return IdentityDescription(path: file.path, recipient: recipient, pins: pins)
@@ -71,7 +71,7 @@ extension Vault {
     at path: String, to check: VaultCheck? = nil, replacing: Bool = false
   ) throws(KeychainError) -> IdentityDescription {
     let pin: VaultCheck
-    if let check { pin = check } else { pin = try checkOfVaultHere(firstSight: true) }
+    if let check { pin = check } else { pin = try checkOfVaultHere(trustsOnFirstUse: true) }
     let file = try IdentityWriting(path)
     try file.pin(
       pin, name: path, policy: configuration.secretFilePolicy, dropping: { _ in replacing })
@@ -82,14 +82,14 @@ extension Vault {
 
   /// Returns the check of this vault, which must have been seen here unless it is trusted on first
   /// use.
-  private func checkOfVaultHere(firstSight: Bool) throws(KeychainError) -> VaultCheck {
+  private func checkOfVaultHere(trustsOnFirstUse: Bool) throws(KeychainError) -> VaultCheck {
     let session = try existingSession()
     let (seen, head) = (session.opened.seen, session.head)
     for record in seen.records {
       guard try record.leads(to: head) else { throw .anotherVault(session.path) }
     }
     let isVouchedFor = try seen.vouches(for: head)
-    guard firstSight || isVouchedFor else {
+    guard trustsOnFirstUse || isVouchedFor else {
       throw KeychainError(.noStore, "the vault \(session.path) was never unlocked here")
     }
     return try head.check()

@@ -20,20 +20,20 @@ struct VaultSession: Sendable {
 
   enum Attempt<Result> {
     case done(Result)
-    case needs(Need)
+    case needs(Requirement)
 
     func then<Next>(
       _ next: (Result) throws(KeychainError) -> Attempt<Next>
     ) throws(KeychainError) -> Attempt<Next> {
       switch self {
       case .done(let result): try next(result)
-      case .needs(let need): .needs(need)
+      case .needs(let requirement): .needs(requirement)
       }
     }
   }
 
   /// The need of an attempt that has changed nothing, before it is repeated.
-  enum Need: Hashable {
+  enum Requirement: Hashable {
     case keys(Accessibility.UnlockRequirement)
 
     /// Keys that sign for a member.
@@ -102,7 +102,7 @@ struct VaultSession: Sendable {
   ) throws(KeychainError) -> Result {
     var next = NextAttempt(self, requirement)
     while true {
-      var need = Need.keys(requirement)
+      var need = Requirement.keys(requirement)
       if let keys = try next.keys() {
         switch try attempt(next.session, keys) {
         case .done(let result): return result
@@ -137,7 +137,7 @@ struct VaultSession: Sendable {
       return try session.unlocker.keysAtHand(requirement, head)
     }
 
-    mutating func meet(_ need: Need) throws(KeychainError) {
+    mutating func meet(_ need: Requirement) throws(KeychainError) {
       left -= 1
       guard left > 0 else {
         throw KeychainError(
@@ -155,7 +155,7 @@ struct VaultSession: Sendable {
 
   /// Meets the need of an attempt, and returns the new keys.
   private func meet(
-    _ need: Need, _ requirement: Accessibility.UnlockRequirement
+    _ need: Requirement, _ requirement: Accessibility.UnlockRequirement
   ) throws(KeychainError) -> TierKeys? {
     try requireKnownHead()
     switch need {
@@ -170,7 +170,7 @@ struct VaultSession: Sendable {
   }
 
   private func quietError(
-    _ need: Need, _ requirement: Accessibility.UnlockRequirement
+    _ need: Requirement, _ requirement: Accessibility.UnlockRequirement
   ) -> KeychainError {
     guard let quiet else { return .movedAway(path) }
     let meeting = VaultSession(

@@ -45,8 +45,6 @@ public struct VaultTransaction: ~Copyable {
 
   /// Stores a secret, and keeps the attributes of its credential unless the update changes them;
   /// see ``CredentialStore/merge(_:secret:into:mode:)``.
-  ///
-  /// - Throws: ``KeychainError`` as that method.
   @discardableResult
   public mutating func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
@@ -73,8 +71,6 @@ public struct VaultTransaction: ~Copyable {
   }
 
   /// Renames a credential; see ``CredentialStore/rename(_:to:expectedVersion:)``.
-  ///
-  /// - Throws: ``KeychainError`` as that method.
   @discardableResult
   public mutating func rename(
     _ identity: CredentialIdentity, to newIdentity: CredentialIdentity,
@@ -96,8 +92,6 @@ public struct VaultTransaction: ~Copyable {
   }
 
   /// Removes a credential; see ``CredentialStore/remove(_:expectedVersion:)``.
-  ///
-  /// - Throws: ``KeychainError`` as that method.
   @discardableResult
   public mutating func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64? = nil
@@ -112,8 +106,6 @@ public struct VaultTransaction: ~Copyable {
   }
 
   /// Returns a secret as it is within the transaction; see ``CredentialStore/secret(for:)``.
-  ///
-  /// - Throws: ``KeychainError`` as that method.
   public mutating func secret(
     for identity: CredentialIdentity
   ) throws(KeychainError) -> StoredSecret? {
@@ -220,7 +212,7 @@ struct TransactionLog {
   private(set) var usesUnlockedItems = false
 
   /// The need to meet before the closure runs again, whatever the result of this run is.
-  fileprivate(set) var need: VaultSession.Need?
+  fileprivate(set) var need: VaultSession.Requirement?
 
   /// Why the transaction can only be undone.
   fileprivate(set) var failure: KeychainError?

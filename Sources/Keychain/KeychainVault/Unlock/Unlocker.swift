@@ -190,7 +190,7 @@ extension Unlocker {
     guard slots.isEmpty else {
       let oddity = kind == .passphrase ? presented.secret.oddity : nil
       let hints: [KeychainError.Recovery?] = [
-        oddity.map { "what was given \($0), which counts" },
+        oddity.map { "the given passphrase \($0), which is a part of it" },
         Self.ways(head, but: kind).map { "if it is lost: " + $0 },
       ]
       let recovery = hints.compactMap(\.self)
@@ -279,7 +279,7 @@ extension Unlocker {
     let check = try head.check()
     guard !presented.pins.isEmpty else {
       return configuration.report(
-        .firstSight,
+        .trustedOnFirstUse,
         "the vault \(path) is seen here for the first time, and the identity is not pinned to any "
           + "vault",
         recovery:

@@ -12,7 +12,7 @@ struct Unlocking {
     /// Keys of the tiers; kept ones are enough.
     case keys(Accessibility.UnlockRequirement)
 
-    /// A slot that a secret opens that is presented now, or a device key that administers.
+    /// A slot that a newly presented secret opens, or a device key that administers.
     case slot
   }
 

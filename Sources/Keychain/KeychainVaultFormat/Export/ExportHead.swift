@@ -111,7 +111,7 @@ package struct ExportKey: ~Copyable {
     guard unsafe ConstantTime.equal(commitment.span.bytes, self.commitment.span.bytes) else {
       throw KeychainError(
         .incorrectSecret, "the passphrase does not open the export",
-        recovery: oddity.map { "the given passphrase \($0), which counts" })
+        recovery: oddity.map { "the given passphrase \($0), which is a part of it" })
     }
   }
 

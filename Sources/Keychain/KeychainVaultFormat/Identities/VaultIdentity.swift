@@ -174,7 +174,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
     }
     return KeychainError(
       .incorrectSecret, "the recovery code is mistyped: \(reason)",
-      recovery: "compare it with what was written down, character by character")
+      recovery: "compare it with your notes, character by character")
   }
 }
 

@@ -163,9 +163,9 @@ extension FileError.Insecurity {
         + "its file system has no permissions for single files"
     case .folderOfUnmapped:
       "the folder \(path) belongs to a user outside of this user namespace, who could be anybody "
-        + "and could replace what is in it"
+        + "and could replace its contents"
     case .folderOfOther:
-      "the folder \(path) belongs to another user, who could replace what is in it"
+      "the folder \(path) belongs to another user, who could replace its contents"
     case .folderOpenToOthers: "other users can write to the folder \(path)"
     }
   }

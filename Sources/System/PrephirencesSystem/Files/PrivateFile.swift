@@ -224,8 +224,8 @@ package final class KnownFolder: Sendable {
 
 /// The rollback journal of an SQLite database.
 ///
-/// SQLite replays any journal into the database, whoever made it, and deletes the file that the
-/// journal names as its super-journal.
+/// SQLite replays any journal into the database, regardless of its author, and deletes the file
+/// that the journal names as its super-journal.
 package enum SQLiteJournal {
   /// Returns whether a journal names a super-journal; only transactions over several databases do.
   package static func namesOtherFile(_ path: String) throws(Errno) -> Bool {

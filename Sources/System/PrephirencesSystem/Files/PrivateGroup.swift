@@ -7,7 +7,7 @@ internal import Glibc
 /// and groups. A directory on the network may give its users the same numbers, and a container does
 /// not show the users of its machine.
 struct PrivateGroup {
-  /// What lists the users and groups, as text; `nil` if there is none.
+  /// The lists of users and groups, as text; `nil` if there is none.
   struct Databases {
     var passwd: String?
     var group: String?

@@ -80,7 +80,7 @@ private struct Walk {
   var parents: [String] = []
   var links = 0
 
-  /// The folders that count as the user's own, whoever owns them.
+  /// The folders that count as the user's own, regardless of their owners.
   private let trusted = TrustedFolders.current
 
   /// The depth of a folder that others cannot enter; they cannot reach what is below it.

@@ -40,7 +40,7 @@ struct RenameCommand: StoreSubcommand {
     commandName: "rename",
     abstract: "Rename a credential, or move it to another service or group",
     discussion: """
-      The secret and what is known about it stay. A credential that has the new name already is \
+      The secret and the attributes stay. A credential that already has the new name is \
       not replaced. To keep the account, name it twice.
 
       Example:
