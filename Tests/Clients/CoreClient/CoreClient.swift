@@ -14,7 +14,8 @@ enum CoreClient {
     expect("conversion", preferences.double(forKey: "three"), 3)
     expect("number in text", preferences.integer(forKey: "text"), 7)
 
-    @MutablePreferenceWithDefault(preferences: preferences, key: "half", default: 1) var half: Double
+    @MutablePreferenceWithDefault(preferences: preferences, key: "half", default: 1)
+    var half: Double
     half *= 3
     expect("wrapper", preferences.double(forKey: "half"), 1.5)
     expect("cast", Preference<Double>(preferences: preferences, key: "three").value, 3)

@@ -1,4 +1,5 @@
 import Keychain
+import Prephirences
 
 // The code with which a command-line program stores a token, compiled like a client's: with one
 // import and without access to `package` declarations.

@@ -75,7 +75,8 @@ import Testing
     let decider = SharedReplica(folder.otherStore())
     for round: Int64 in 1...20 {
       store["a"] = "local \(round)"
-      try receive(row("a", .string("shared \(round)"), round, revision: round + 1), revision: round + 1)
+      let row = try row("a", .string("shared \(round)"), round, revision: round + 1)
+      try receive(row, revision: round + 1)
       let mark = try replica.outboxMark()
       let conflict = try #require(try replica.conflicts().first)
       Thread.detachNewThread { _ = try? decider.resolve(conflict, .takeShared) }

@@ -197,7 +197,8 @@ import Testing
     for number in 1...3 as ClosedRange<Int64> {
       store["a"] = "here \(number)"
       let revision = number + 1
-      try receive(.row(row("a", .string("there \(number)"), number, revision: revision)), revision: revision)
+      let row = try row("a", .string("there \(number)"), number, revision: revision)
+      try receive(.row(row), revision: revision)
     }
     let conflicts = try replica.recentConflicts(5)
     #expect(conflicts.map { $0.old } == ["here 3"])

@@ -45,7 +45,8 @@ struct SyncConflictTests {
   @Test func closureDecides() throws {
     let (one, two) = try diverged { conflict in
       let value = conflict.values[0]
-      return .set([(value.key, .string("\(value.local?.object ?? "-") and \(value.shared?.object ?? "-")"))])
+      let both = "\(value.local?.object ?? "-") and \(value.shared?.object ?? "-")"
+      return .set([(value.key, .string(both))])
     }
     try one.waitFor("two and one", "key")
     #expect(two.text("key") == "two and one")

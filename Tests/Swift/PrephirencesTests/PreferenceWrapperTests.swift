@@ -20,7 +20,8 @@ struct PreferenceWrapperTests {
       _mode = MutablePreference(preferences: store, key: "mode")
       _width = PreferenceWithDefault(preferences: store, key: "width", default: 80)
       _height = MutablePreferenceWithDefault(preferences: store, key: "height", default: 25)
-      _title = MutablePreferenceWithDefault(wrappedValue: "untitled", preferences: store, key: "title")
+      _title = MutablePreferenceWithDefault(
+        wrappedValue: "untitled", preferences: store, key: "title")
     }
   }
 
@@ -94,7 +95,8 @@ struct PreferenceWrapperTests {
     @UserDefaultsPreference(userDefaults: defaults, key: "my.string.pref") var pref: String?
     @UserDefaultsPreference(userDefaults: defaults, key: "mode") var mode: Mode?
     @UserDefaultsPreference(userDefaults: defaults, key: "sizes") var sizes: Set<Int>?
-    @UserDefaultsPreferenceWithDefault(userDefaults: defaults, key: "width", default: 80) var width: Int
+    @UserDefaultsPreferenceWithDefault(userDefaults: defaults, key: "width", default: 80)
+    var width: Int
     @UserDefaultsPreferenceWithDefault(userDefaults: defaults, key: "title") var title = "untitled"
     pref = "text"
     mode = .fast

@@ -149,7 +149,9 @@ struct ModelRun {
       case 1: decision = .keepLocal
       default:
         let value = newValue()
-        let decided = conflict.values.map { (key: $0.key, value: Optional(PreferenceValue.integer(Int64(value)))) }
+        let decided = conflict.values.map {
+          (key: $0.key, value: Optional(PreferenceValue.integer(Int64(value))))
+        }
         decision = .set(decided)
       }
       guard try machine.replica.resolve(conflict, decision) else { continue }

@@ -147,7 +147,8 @@ struct RestoredRun {
   private mutating func changeDirectly(_ key: String, _ value: Int?, _ base: SharedRow?) throws {
     let writer = WriterTag.forgotten()
     let row = SharedRow(
-      key: key, value: value.map { .integer(Int64($0)) }, writer: writer, number: 1, life: StoreIdentity.life(engine.identity))
+      key: key, value: value.map { .integer(Int64($0)) }, writer: writer, number: 1,
+      life: StoreIdentity.life(engine.identity))
     let batch = SharedBatch(
       writer: writer, number: 1,
       changes: [SharedBatch.Change(row: row, base: base.map { .row($0) } ?? .absent)],
