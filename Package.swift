@@ -408,7 +408,7 @@ let package = Package(
       "ConfigurationTests",
       [
         "ConfigurationKeychain", "ConfigurationPreferences", "KeychainVaultTesting",
-        "PreferencesShared", "PrephirencesSystem",
+        "PreferencesShared", "Prephirences", "PrephirencesSystem",
         .product("Configuration", of: "swift-configuration", if: "ConfigurationSupport"),
         .product("ConfigurationTesting", of: "swift-configuration", if: "ConfigurationSupport"),
       ]),

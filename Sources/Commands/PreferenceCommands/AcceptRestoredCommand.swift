@@ -9,10 +9,10 @@ struct AcceptRestoredCommand: PreferenceSubcommand {
     commandName: "accept-restored",
     abstract: "Use a domain whose last changes are missing",
     discussion: """
-      If a domain's log was changed or removed, or an older copy of its file was restored, its commands \
-      end with 65. 'list' then shows what is left, and ends with 65, too. To go on with that, accept it; \
-      to have the rest, restore a copy of all files of the domain instead. The next change after this \
-      command makes the loss final.
+      If a domain's log was changed or removed, or an older copy of its file was restored, its \
+      commands end with 65. 'list' then shows what is left, and ends with 65, too. To continue \
+      with that, accept it; to have the rest, restore a copy of all files of the domain instead. \
+      The next change after this command makes the loss final.
 
       Example:
         \(preferencesPath) list\(domainExample)

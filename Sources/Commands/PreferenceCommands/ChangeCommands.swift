@@ -13,18 +13,18 @@ struct WriteCommand: RehearsableSubcommand {
       A value without a type is text, whatever it looks like; so that a program still finds its \
       number, it doesn't replace a value of another type. '-' reads the value from standard input, \
       without a newline at the end. An array takes its elements, and a dictionary keys and values; \
-      json takes any value. The spellings of 'defaults' work, too: -string, -int, -float, -bool, -date, \
-      -data, -array, -dict, -array-add and -dict-add.
+      json takes any value. The spellings of 'defaults' work, too: -string, -int, -float, -bool, \
+      -date, -data, -array, -dict, -array-add and -dict-add.
 
-      The command returns when the value is on the disk, or ends with 81 if it is set but may not be \
-      there. --if-absent and --expect change nothing and end with 75 if the key has a value, or another \
-      one than is expected; no other process can come in between, and for a shared store no other \
-      machine. A value for a shared store that is given up because another machine has set one at the \
-      same time is 75, too.
+      The command returns when the value is on the disk, or ends with 81 if it is set but may not \
+      be there. If the key has a value, or not the expected one, --if-absent and --expect change \
+      nothing and end with 75; no other process can come in between, and for a shared store no \
+      other machine. If a value for a shared store is given up because another machine has set one \
+      at the same time, the code is 75, too.
 
-      --dry-run changes nothing, and ends as the command would. It prints a line with '-' for a value \
-      that would go, and one with '+' for one that would come: sign, key, type and value, in a pipe \
-      with tabs between them. With --store, it shows what would change in the store.
+      --dry-run changes nothing, and ends as the command would. It prints a line with '-' for a \
+      value that would go, and one with '+' for one that would come: sign, key, type and value, in \
+      a pipe with tabs between them. With --store, it shows what would change in the store.
 
       Example:
         \(preferencesPath) write port 8080 --type int\(domainExample)
@@ -89,8 +89,8 @@ struct WriteCommand: RehearsableSubcommand {
     try session.finish(domain, waits: !noSync)
   }
 
-  /// Returns the value that is replaced; `nil` if there is none, or if it cannot be read and nothing
-  /// depends on it.
+  /// Returns the value that is replaced, or `nil` if there is none, or if it cannot be read and
+  /// nothing depends on it.
   private func replacedValue(in domain: PreferenceDomain) throws -> PreferenceValue? {
     do {
       return try domain.value(forKey: key)
@@ -102,7 +102,7 @@ struct WriteCommand: RehearsableSubcommand {
     }
   }
 
-  /// Fails if the stored value is not as the options want it.
+  /// Fails if the stored value does not meet the options' conditions.
   private func check(
     _ old: PreferenceValue?, _ expected: PreferenceValue?, in domain: PreferenceDomain
   ) throws {
@@ -115,7 +115,7 @@ struct WriteCommand: RehearsableSubcommand {
     }
   }
 
-  /// The value that was expected is one, also where elements are given one by one.
+  /// The form of the expected value, which is a whole value even if elements are given one by one.
   private var formOfExpected: WrittenForm {
     switch written.form {
     case .text(.array), .text(.dict): .json
@@ -145,7 +145,7 @@ struct WriteCommand: RehearsableSubcommand {
     try PreferenceValue.read(words, as: form, local: PreferenceSession.local)
   }
 
-  /// Returns a collection with the elements of another one at its end.
+  /// Returns a collection followed by the new elements.
   private func added(_ new: PreferenceValue, to old: PreferenceValue?) throws -> PreferenceValue {
     switch (old, new) {
     case (nil, _): return new
@@ -163,9 +163,9 @@ struct DeleteCommand: RehearsableSubcommand {
     commandName: "delete",
     abstract: "Delete preferences",
     discussion: """
-      All of the keys are deleted, or none if one is missing. --all deletes every preference of the \
-      domain, and asks before that. --dry-run deletes nothing; it prints a line for each value that \
-      would go: '-', key, type and value.
+      All of the keys are deleted, or none if one is missing. --all deletes every preference of \
+      the domain, and asks before that. --dry-run deletes nothing; it prints a line for each value \
+      that would go: '-', key, type and value.
 
       Example:
         \(preferencesPath) delete port\(domainExample) --if-exists
@@ -212,7 +212,7 @@ struct DeleteCommand: RehearsableSubcommand {
     try session.finish(domain, waits: !noSync)
   }
 
-  /// Fails if a key is missing, or if it is not known whether it is.
+  /// Fails if a key is missing, or if that is unknown.
   private func check(_ domain: PreferenceDomain, _ session: PreferenceSession) throws {
     for key in keys where try !domain.hasValue(forKey: key) && !ifExists {
       throw session.missing(key, in: domain)

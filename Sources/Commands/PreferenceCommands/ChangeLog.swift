@@ -7,14 +7,14 @@ internal import PrephirencesSystem
 
 /// What was changed in a suite, by whom, and what is unsent.
 struct ChangeLog {
-  /// As much as a log keeps in memory.
+  /// The most that a log keeps in memory.
   private static let greatestSize = 64 << 20
 
-  /// How many entries of the copy's journal are read to find those of a key.
+  /// How many entries of the copy's journal are searched for those of a key.
   private static let greatestSearch = 10_000
 
   private let key: String?
-  /// What this machine is called.
+  /// The name of this machine.
   private let machine: String
   /// The oldest first.
   private var transactions: [LoggedTransaction] = []
@@ -32,7 +32,7 @@ struct ChangeLog {
 
   // MARK: - Reading
 
-  /// Reads what the engine has.
+  /// Reads the changes on the engine.
   mutating func read(_ store: DirectStore, last: Int) throws(PreferencesError) {
     var history = StoreHistory(store, key: key)
     var found: [LoggedTransaction] = []
@@ -58,13 +58,13 @@ struct ChangeLog {
     isOfStore = true
   }
 
-  /// Reads what the copy noted of changes that came from elsewhere.
+  /// Reads the changes from elsewhere that the copy recorded.
   mutating func readJournal(_ replica: SharedReplica, last: Int) throws(PreferencesError) {
     transactions = try replica.recentFeed(searched(last))
       .filter { !$0.isConflict && isMeant($0.key) }.suffix(last).map(LoggedTransaction.init)
   }
 
-  /// Reads what was given up, and what is unsent.
+  /// Reads the lost and the unsent changes.
   mutating func readOwn(_ replica: SharedReplica, last: Int) throws(PreferencesError) {
     lost = try replica.recentConflicts(searched(last)).filter { isMeant($0.key) }.prefix(last)
       .reversed()
@@ -156,22 +156,22 @@ extension ValueDifference {
   }
 }
 
-/// What a revision of the store, or a time of the copy's journal, has changed.
+/// What a revision of the store, or a time in the copy's journal, has changed.
 struct LoggedTransaction {
-  /// `nil` if the copy alone knows of it.
+  /// `nil` if only the copy knows it.
   let revision: Int64?
   let date: Date?
   let writer: WriterTag?
-  /// `nil` if that is not known, also if the writer is not one of this package.
+  /// `nil` if unknown, or if the writer is not of this package.
   let machine: String?
   let changes: [ValueDifference]
 
-  /// Whether somebody else has sent the changes again, after etcd had lost them.
+  /// Whether another machine has sent the changes again after etcd lost them.
   var isSentAgain = false
 
-  /// Returns a transaction, and for each writer whose changes were only sent again with it, those.
+  /// Returns a transaction, and one for each writer whose changes were only sent again with it.
   ///
-  /// `key` is that whose change counts; `nil` for all.
+  /// `key` is the key whose change counts, or `nil` for all.
   static func all(_ transaction: StoreTransaction, key: String?) -> [Self] {
     let meant = transaction.changes.filter { key?.utf8.elementsEqual($0.key.utf8) ?? true }
     let parts = Dictionary(grouping: meant) { $0.new?.isSentAgain == true ? $0.new?.writer : nil }
@@ -191,7 +191,7 @@ struct LoggedTransaction {
     isSentAgain = original != nil
   }
 
-  /// Takes what the copy noted when it came from elsewhere.
+  /// Takes a change from elsewhere that the copy recorded.
   init(_ entry: ChangeFeedEntry) {
     revision = nil
     date = entry.date
@@ -203,7 +203,7 @@ struct LoggedTransaction {
     ]
   }
 
-  /// Returns who has made it, in words; `isAmbiguous` says whether other machines have a name, too.
+  /// Returns the author in words; `isAmbiguous` says whether other machines have a name, too.
   func author(isAmbiguous: (String) -> Bool) -> String {
     guard let writer else { return revision == nil ? "" : "another tool" }
     let tag = writer.shortText
@@ -223,6 +223,6 @@ struct LoggedTransaction {
 }
 
 extension WriterTag {
-  /// As many digits as distinguish the writers of a fleet.
+  /// Enough digits to distinguish the writers of a fleet.
   var shortText: String { String(hexadecimal.prefix(8)) }
 }

@@ -11,7 +11,8 @@ enum Confirmation {
     defer { close(terminal) }
     // In the background, reading would stop the process.
     guard tcgetpgrp(terminal) == getpgrp() else { throw .needsConfirmation }
-    // Otherwise it would read, and show, the answer to another question. Without a lock, it asks.
+    // Without the turn, it could read the answer to another question. If there is no lock, it asks
+    // anyway.
     let turn = try? TerminalTurn(on: terminal)
     do throws(TerminalTurn.Failure) { try turn?.take() } catch { throw .otherQuestion(error) }
     defer { extendLifetime(turn) }

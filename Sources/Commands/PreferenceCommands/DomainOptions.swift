@@ -27,15 +27,13 @@ struct DomainOptions: ParsableArguments {
     }
   }
 
-  /// The domain, which may be the host's own; `nil` if none is named.
+  /// The domain, which may be the host's own, or `nil` if none is named.
   var name: String? { domain ?? PreferenceCommandContext.current.defaultDomain }
 
-  /// Returns the domain; its name was checked with the arguments.
+  /// Returns the domain, whose name was checked with the arguments.
   ///
-  /// - Parameters:
-  ///   - isRehearsal: Whether its changes are noted instead of made.
-  ///   - interface: What a shared store reports its notices to.
-  /// - Returns: The domain.
+  /// With `isRehearsal`, its changes are recorded instead of made.
+  ///
   /// - Throws: `PreferencesError` or `CommandLineError` if the address or a setting cannot be used.
   func open(
     isRehearsal: Bool, reportingTo interface: UserInterface
@@ -73,7 +71,8 @@ struct StoreOptions: ParsableArguments {
   @Option(
     help: .init(
       "A shared store instead of this machine's preferences: etcd+https://host:2379/prefix, or "
-        + "etcd+https:///prefix where ETCDCTL_ENDPOINTS, ETCDCTL_CACERT and ETCDCTL_USER say the rest",
+        + "etcd+https:///prefix completed by ETCDCTL_ENDPOINTS, ETCDCTL_CACERT and "
+        + "ETCDCTL_USER",
       valueName: "address"))
   var store: String?
 
@@ -87,11 +86,11 @@ struct StoreOptions: ParsableArguments {
 }
 
 extension StoreOptions {
-  /// Returns a shared store: through this machine's copy if it has one, else where the engine has it.
+  /// Returns a shared store: through this machine's copy if there is one, or else on the engine.
   ///
-  /// Without options for the connection, the settings of a suite at the same cluster are used, also
-  /// its endpoints: its password goes nowhere else. A rehearsal leaves a copy as it is, and reads what
-  /// would change where the engine has it.
+  /// Without options for the connection, it uses the settings, including the endpoints, of a suite
+  /// at the same cluster; its password goes nowhere else. A rehearsal does not change a copy, and
+  /// reads what would change on the engine.
   func domainStore(
     named name: String, at text: String, isRehearsal: Bool, notice: @escaping (String) -> Void
   ) throws -> any DomainStore {
@@ -99,7 +98,7 @@ extension StoreOptions {
     let address = try SharedAddress(given)
     var sameEngine: SharingConfiguration?
     for suite in (try? SharingConfiguration.suiteNames()) ?? [] {
-      // One that cannot be read is reported by the commands that need it.
+      // The commands that need an unreadable one report it.
       guard let configuration = (try? SharingConfiguration.load(suiteName: suite)) ?? nil,
         let other = try? SharedAddress(configuration.address), other.isSameEngine(as: address)
       else { continue }
@@ -131,7 +130,6 @@ extension String {
   fileprivate func isSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }
 
-/// The options that say how a cluster is reached.
 struct ConnectionOptions: ParsableArguments {
   @Option(
     help: .init("The certificates of authorities (default: the system's)", valueName: "file"),
@@ -170,7 +168,7 @@ struct ConnectionOptions: ParsableArguments {
     guard (cert == nil) == (certificateKey == nil) else {
       throw ValidationError(SyncUsageText.certificateAndKey)
     }
-    // Of the keychain, or of a server by it.
+    // A reference is to the keychain, or to a server in it.
     if let passwordRef, !["keychain://", "keychain+"].contains(where: passwordRef.hasPrefix) {
       throw ValidationError(SyncUsageText.reference)
     }
@@ -180,10 +178,10 @@ struct ConnectionOptions: ParsableArguments {
     [cacert, cert, certificateKey, user, passwordFile, passwordRef, proxy].contains { $0 != nil }
   }
 
-  /// Returns the configuration for an address, with what the variables say if it names no endpoint.
+  /// Returns the configuration for an address, completed by the variables if it names no endpoint.
   ///
-  /// Paths become absolute, because other programs read them in other folders. What no option says
-  /// stays as it was before.
+  /// Paths become absolute, because other programs read them in other folders. Settings without an
+  /// option stay.
   func configuration(
     for address: String, replacing old: SharingConfiguration? = nil
   ) throws -> SharingConfiguration {

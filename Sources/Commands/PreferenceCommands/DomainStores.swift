@@ -76,11 +76,11 @@ struct FileDomain: DomainStore {
         changes.add(unreadable: key, failure)
       }
     }
-    // Changes of other machines come while this is kept.
+    // Keeps the copy in step with other machines.
     let shared = copy.map { SharedPreferences(suiteName: $0.suite.name) }
-    // The first reading fails if watching would.
+    // The first read fails if watching would.
     if try preferences.storedPath() != nil { try findUnreadable() }
-    // A set would have one of two keys that are canonically equivalent.
+    // A set of strings would lose one of two canonically equivalent keys.
     let several: [Set<String>?] = keys.isEmpty ? [nil] : keys.map { [$0] }
     let observations = try several.map { keys in
       try preferences.startObserving(
@@ -88,7 +88,7 @@ struct FileDomain: DomainStore {
     }
     return observations + [
       preferences.observeFailures { failure in
-        // A value that was damaged ends nothing.
+        // A damaged value does not end the watch.
         guard failure.code == .damaged, (try? findUnreadable()) != nil else {
           return changes.end(with: failure)
         }
@@ -119,15 +119,15 @@ struct FileDomain: DomainStore {
   }
 }
 
-/// A shared store where the engine has it.
+/// A shared store on the engine.
 struct DirectDomain: DomainStore {
   let store: DirectStore
   let address: String
 
-  /// This machine's copy, if changes go through it, which has rules of its own.
+  /// This machine's copy, if changes go through it; it has its own rules.
   var copy: FileDomain?
 
-  /// The transaction in which it is read and changed.
+  /// The transaction in which the store is read and changed.
   private var transaction: DirectTransaction?
 
   init(store: DirectStore, address: String, copy: FileDomain? = nil) {
@@ -165,7 +165,7 @@ struct DirectDomain: DomainStore {
   func rehearse(_ changes: [(key: String, value: PreferenceValue?)], _ kind: ChangeKind) throws {
     if kind != .conditional { try copy?.rehearse(changes, kind) }
     try store.change(isRehearsal: true) { transaction in
-      // One call for the rows of all.
+      // One call reads all rows.
       if changes.count > 1 { _ = try transaction.fetchReadablePairs() }
       for (key, value) in changes { transaction.storeValue(value, forKey: key) }
     }
@@ -181,14 +181,14 @@ struct DirectDomain: DomainStore {
     return [PreferenceObservation { watch.cancel() }]
   }
 
-  /// An engine has none.
+  /// An engine imports nothing.
   var failureOfImport: PreferencesError? { nil }
 
-  /// A change that returns is where it belongs.
+  /// A change is on the engine when its call returns.
   func synchronize() {}
 }
 
-/// A domain whose changes are noted instead of made.
+/// A domain whose changes are recorded instead of made.
 final class RehearsedDomain: DomainStore {
   private typealias Change = (key: String, value: PreferenceValue?)
 
@@ -199,8 +199,8 @@ final class RehearsedDomain: DomainStore {
 
   init(_ store: any DomainStore) { self.store = store }
 
-  /// Returns what the changes would do, in the order of the bytes of the keys, and why values that
-  /// they would replace cannot be read.
+  /// Returns what the changes would do, sorted by the bytes of the keys, and why replaced values
+  /// cannot be read.
   func differences() throws -> (differences: [ValueDifference], unreadable: [any Error]) {
     let old = try PreferenceDomain(named: "", in: store).contents()
     let values = Dictionary(old.values.map { (Array($0.key.utf8), $0.value) }) { $1 }
@@ -258,13 +258,13 @@ final class RehearsedDomain: DomainStore {
 
 /// This machine's copy of a shared store, for one command.
 final class SharedCopy {
-  /// How long a command tries to bring the copy in step before it takes it as it is.
+  /// How long a command tries to bring the copy in step before it uses the copy as it is.
   private static let timeout: Duration = .seconds(5)
 
   /// How long a command waits until its changes are sent.
   private static let sendingPatience: Duration = .seconds(20)
 
-  /// How long it waits for the threads that have sent them.
+  /// How long it then waits for the sending threads.
   private static let endPatience: Duration = .seconds(1)
 
   let suite: SharedSuite
@@ -273,9 +273,7 @@ final class SharedCopy {
   private var lost: LostChanges?
   private var keys: Set<[UInt8]> = []
 
-  /// - Parameters:
-  ///   - suite: The suite.
-  ///   - notice: Gets what a person should know.
+  /// `notice` receives texts for a person.
   init(_ suite: SharedSuite, notice: @escaping (String) -> Void) {
     self.suite = suite
     self.notice = notice
@@ -283,7 +281,7 @@ final class SharedCopy {
 
   // MARK: - Reading
 
-  /// Brings the copy in step, once, unless a process does that all the time.
+  /// Brings the copy in step, once, unless a process does so permanently.
   func refresh() throws {
     guard !isRefreshed else { return }
     do {
@@ -310,7 +308,8 @@ final class SharedCopy {
 
   // MARK: - Changing
 
-  /// Prepares changes: they are based on what the others have, if that can be found out.
+  /// Prepares changes: brings the copy in step, if possible, so that they are based on the others'
+  /// changes.
   func prepareChange() {
     if !isRefreshed { try? bringInStep() }
     lost = LostChanges(suite.replica)
@@ -318,23 +317,25 @@ final class SharedCopy {
 
   func willChange(_ key: String) { keys.insert(Array(key.utf8)) }
 
-  /// Performs changes where the engine has the store, which alone can decide for all machines.
+  /// Performs changes on the engine, which alone can decide for all machines.
   func decide(_ body: (any DomainStore) throws -> Void) throws {
     try changeStore {
       try DirectDomain(store: $0, address: suite.configuration.address).change(.conditional, body)
     }
   }
 
-  /// Changes the store where the engine has it, after what is unsent here, and brings the copy in step.
+  /// Changes the store on the engine, after this machine's unsent changes, and brings the copy in
+  /// step.
   func changeStore(_ body: (DirectStore) throws -> Void) throws {
     isRefreshed = true
-    // What this machine has changed comes first.
+    // This machine's changes come first.
     if try !suite.replica.isShared() || suite.replica.state().unsentKeys > 0 {
       do {
         try withWorker { try $0.bringInStep(Deadline(after: Self.sendingPatience)) }
       } catch let error as CommandLineError {
         throw CommandLineError(
-          error.exitCode, "\(error.message); this change waits for that, so nothing was changed")
+          error.exitCode,
+          "\(error.message); this change must wait for that, so nothing was changed")
       }
     }
     try body(try suite.direct())
@@ -356,7 +357,7 @@ final class SharedCopy {
       }
       try worker.flush(Deadline(after: Self.sendingPatience), endsWhenRefused: true)
     } catch {
-      // It may be about changes of others.
+      // The failure may be about changes of others.
       let unsent = try suite.replica.unsent().contains { keys.contains(Array($0.key.utf8)) }
       guard error.code == .conflict, !unsent else { throw error }
     }
@@ -365,7 +366,7 @@ final class SharedCopy {
     }
     throw CommandLineError(
       ExitCodes.tryAgain,
-      "another machine changed \(Words.names(lost)) at the same time: what was written here was "
+      "another machine changed \(Words.names(lost)) at the same time: this machine's change was "
         + "given up", hint: "read what is there now, and try again")
   }
 

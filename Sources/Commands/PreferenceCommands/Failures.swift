@@ -9,10 +9,10 @@ extension PreferencesError: CommandFailure {
       ? ExitCodes.insufficientMemory : Self.exitCodes[code] ?? ExitCodes.otherFailure
   }
 
-  /// Mostly the message says what to do.
+  /// Usually the message says what to do.
   package var hint: String? { code == .rolledBack ? Self.acceptingHint(for: nil) : nil }
 
-  /// How to go on with a domain whose last changes are missing.
+  /// Explains how to continue with a domain whose last changes are missing.
   static func acceptingHint(for domain: String?) -> String {
     let context = PreferenceCommandContext.current
     let option =
@@ -92,7 +92,8 @@ extension CommandLineError {
     ExitCodes.badData, "standard input is not valid UTF-8; nothing was changed",
     hint: "--type data --raw stores bytes")
 
-  static let nullValue = Self(ExitCodes.usage, "null is no value", hint: "'delete' removes a key")
+  static let nullValue = Self(
+    ExitCodes.usage, "null is not a value", hint: "'delete' removes a key")
 
   static let needsConfirmation = Self(
     ExitCodes.usage, "this needs a yes, and there is no terminal to ask",
@@ -115,7 +116,7 @@ extension CommandLineError {
       ExitCodes.badData, "\(file) cannot be imported: \(reason); nothing was changed", hint: hint)
   }
 
-  /// What `list` needs to list domains instead of the host's own.
+  /// The option with which `list` lists all domains instead of the host's own.
   private static var allDomains: String {
     PreferenceCommandContext.current.defaultDomain == nil ? "" : " --domains"
   }
@@ -123,11 +124,11 @@ extension CommandLineError {
 
 extension CommandLineError {
   static let watchTimedOut = Self(
-    ExitCodes.tryAgain, "timed out before what was waited for happened")
+    ExitCodes.tryAgain, "timed out before the awaited change")
 }
 
 extension UserInterface {
-  /// Fails with the first of several failures, after the others are reported.
+  /// Reports all failures but the first, and throws that.
   func fail(with failures: [any Error]) throws {
     for failure in failures.dropFirst() {
       if let failure = CommandHost.current.failure(of: failure) { report(failure) }
@@ -147,8 +148,8 @@ extension CommandLineError {
   static func revisionCompacted(_ revision: Int64) -> Self {
     Self(
       ExitCodes.notFound,
-      "etcd has compacted what was there before revision \(revision), so it is not known what to go "
-        + "back to; nothing was changed", hint: "write the values again, as a change")
+      "etcd has compacted the values before revision \(revision), so they cannot be restored; "
+        + "nothing was changed", hint: "write the values again, as a change")
   }
 
   static func changedSince(_ changes: [String], _ command: String) -> Self {
@@ -191,7 +192,7 @@ extension CommandLineError {
 }
 
 extension PreferencesError {
-  /// The same failure, with the name of the suite, for a command that works on several.
+  /// The same failure with the name of the suite, for a command that works on several.
   func naming(suite: String) -> Self {
     Self(code, "'\(suite)': \(message)", systemCode: systemCode)
   }

@@ -12,8 +12,8 @@ struct ExportCommand: PreferenceSubcommand {
     commandName: "export",
     abstract: "Write the preferences of a domain to a file",
     discussion: """
-      The name of the file chooses the format: JSON if it ends in .json, otherwise a property list. \
-      Both keep dates and data. In JSON, types that it lacks are objects such as \
+      The name of the file chooses the format: JSON if it ends in .json, otherwise a property \
+      list. Both keep dates and data. In JSON, types that it does not have are objects such as \
       {"$date": "2027-01-31T12:00:00Z"}, so every type is kept; property lists have one type for \
       numbers with a fraction, and whole seconds. What is rounded is named on standard error; \
       --exact adds keys with the fractions, which only 'import' and Prephirences know. The file is \
@@ -21,7 +21,8 @@ struct ExportCommand: PreferenceSubcommand {
 
       Example:
         \(preferencesPath) export settings.json\(domainExample)
-        \(preferencesPath) export\(domainExample) | ssh server \(preferencesPath) import -\(domainExample)
+        \(preferencesPath) export\(domainExample) | ssh server \(preferencesPath) import \
+      -\(domainExample)
       """)
 
   @Argument(help: "The file to create, or - for standard output", completion: .file())
@@ -50,7 +51,7 @@ struct ExportCommand: PreferenceSubcommand {
     let values = contents.values
     let format = format.chosen ?? (file.lowercased().hasSuffix(".json") ? .json : .propertyList)
     let data = try format.data(of: values, exact: exact)
-    // As a file, the link itself would be replaced, which root can do.
+    // Written as a file, a link to the stream itself would be replaced, which root can do.
     if file != "-", DescriptorPath.number(file) != session.console.output.descriptor {
       try write(data)
       session.interface.say(
@@ -90,7 +91,6 @@ struct ExportCommand: PreferenceSubcommand {
 }
 
 extension CommandLineError {
-  /// The failure of a file that was to be written.
   fileprivate static func file(_ error: FileError) -> Self {
     let code =
       switch error.kind {
@@ -108,12 +108,13 @@ struct ImportCommand: RehearsableSubcommand {
     commandName: "import",
     abstract: "Set the preferences that a file has",
     discussion: """
-      The file is JSON or a property list, in XML or binary, such as one of UserDefaults or one that \
-      'export' has written. All of its preferences are set, or none; a shared store gets them in \
-      pieces, and may have some of them if that fails. Others stay, unless --replace deletes them. A null in JSON is no value; it is left out and reported.
+      The file is JSON or a property list, in XML or binary, such as one of UserDefaults or one \
+      that 'export' has written. All of its preferences are set, or none; a shared store gets them \
+      in pieces, and may have some of them if that fails. Others stay, unless --replace deletes \
+      them. A null in JSON is not a value; it is left out and reported.
 
-      --dry-run changes nothing. It prints a line with '-' for each value that would go, and one with \
-      '+' for each that would come: sign, key, type and value.
+      --dry-run changes nothing. It prints a line with '-' for each value that would go, and one \
+      with '+' for each that would come: sign, key, type and value.
 
       Example:
         \(preferencesPath) import settings.json\(domainExample)
@@ -149,7 +150,7 @@ struct ImportCommand: RehearsableSubcommand {
     var plan: ImportPlan?
     try domain.change(.inPieces) { domain in
       let old = try domain.contents()
-      // What is not known cannot be deleted, and would come back.
+      // Unknown values cannot be deleted, and would come back.
       if replace, let failure = old.otherKeysFailure { throw failure }
       let made = ImportPlan(values, old, replaces: replace)
       for key in made.removed { try domain.set(nil, forKey: key) }
@@ -178,21 +179,20 @@ struct ImportCommand: RehearsableSubcommand {
     let count = plan.added.count + plan.changed.count + plan.unchangedCount
     let removed = plan.removed.isEmpty ? "" : ", \(plan.removed.count) deleted"
     return
-      "\(rehearsal.dryRun ? "would import" : "imported") \(Words.counted(count, "preference")) into "
-      + "'\(domain.name)': \(plan.added.count) new, \(plan.changed.count) changed, "
+      "\(rehearsal.dryRun ? "would import" : "imported") \(Words.counted(count, "preference")) "
+      + "into '\(domain.name)': \(plan.added.count) new, \(plan.changed.count) changed, "
       + "\(plan.unchangedCount) the same\(removed)"
   }
 }
 
-/// What an import changes.
 struct ImportPlan {
-  /// A key with its value; keys are compared by their bytes, as the store does.
+  /// A key with its value; keys are compared by their bytes, as in the store.
   typealias Entry = (key: String, value: PreferenceValue)
 
-  /// The values of keys that have none yet.
+  /// The values of new keys.
   let added: [Entry]
 
-  /// The values of keys that have another one.
+  /// The values of keys with another value.
   let changed: [Entry]
 
   /// The keys that are deleted.
@@ -216,19 +216,19 @@ struct ImportPlan {
   }
 }
 
-/// What comes through a pipe or from a file.
+/// Input from a pipe or a file.
 enum InputFile {
   static let deadlineHelp: ArgumentHelp = .init(
     "How long the input may take to end: 500ms, 30s, 2m", valueName: "time")
 
-  /// More is a mistake.
+  /// A longer input is a mistake.
   static let limit = 64 << 20
 
   /// Reads a file, or standard input if the path is `-`.
   static func read(
     _ path: String, _ input: StandardStream, within timeout: Duration?
   ) throws(CommandLineError) -> Data {
-    // A century is as good as no limit.
+    // A century counts as no limit.
     let deadline = Deadline(after: timeout ?? .seconds(3_000_000_000))
     guard path == "-" else { return try read(file: path, deadline) }
     guard !input.wasClosed else { throw .inputClosed(nil) }
@@ -238,7 +238,7 @@ enum InputFile {
   private static func read(
     file path: String, _ deadline: Deadline
   ) throws(CommandLineError) -> Data {
-    // A named pipe is opened without waiting for its writer, and waited for below.
+    // A named pipe is opened without waiting for its writer, which is awaited below.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
     guard descriptor >= 0 else {
       let code = errno
@@ -248,7 +248,7 @@ enum InputFile {
     defer { close(descriptor) }
     var status = stat()
     if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO {
-      // Until there is a writer, reading would end at once.
+      // Before there is a writer, reading would end at once.
       try awaitInput(descriptor, "'\(path)'", deadline)
     }
     guard fcntl(descriptor, F_SETFL, 0) == 0 else { throw .cannotOpen(path, errno: errno) }
@@ -287,6 +287,6 @@ enum InputFile {
 }
 
 extension Data {
-  /// The bytes as text; `nil` if they are not UTF-8.
+  /// The bytes as text, or `nil` if they are not UTF-8.
   var utf8Text: String? { String(validating: self, as: UTF8.self) }
 }

@@ -38,8 +38,9 @@ enum FileFormat {
 
   /// Returns the bytes of a file.
   ///
-  /// - Parameter exact: Whether a property list gets a key of our own next to each whose dates have
-  ///   fractions.
+  /// If `exact`, a property list gets an additional key next to each one whose dates have
+  /// fractions.
+  ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if the format cannot
   ///   hold a value.
   func data(
@@ -58,11 +59,11 @@ enum FileFormat {
   func roundedKeys(_ values: [(key: String, value: PreferenceValue)], exact: Bool) -> [String] {
     guard self == .propertyList, !exact else { return [] }
     return values.filter { key, value in
-      (try? PropertyListForm.encode(value.object, forKey: key)).flatMap(ExactDates.list) != nil
+      (try? PropertyListForm.encode(value, forKey: key)).flatMap(ExactDates.list) != nil
     }.map(\.key)
   }
 
-  /// What to do about a file that cannot be read; `nil` if its error says all.
+  /// Explains what to do about an unreadable file, or returns `nil` if its error is enough.
   func advice(on data: Data) -> String? {
     guard self == .propertyList, data.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else {
       return nil
@@ -71,9 +72,8 @@ enum FileFormat {
       "use the file of 'defaults export'; what 'defaults read' prints lacks the types of values"
   }
 
-  /// Reads the values of a file.
+  /// Returns the values in a file, and the places of JSON's `null`.
   ///
-  /// - Returns: The values, and the places of JSON's `null`.
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged``.
   func values(
     of data: Data
@@ -108,23 +108,14 @@ enum FileFormat {
   }
 }
 
-/// Values as property lists, in the form that the property list files of `Prephirences` have.
+/// Values as property lists, in the form of `Prephirences`' property list files.
 enum PropertyListText {
   /// Returns the values of a property list whose root is a dictionary.
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged``.
   static func values(of data: Data) throws(PreferencesError) -> [String: PreferenceValue] {
     let root = try PropertyListReader.readDictionary(data) { "this is \($0)" }.root
-    var values: [String: PreferenceValue] = [:]
-    for (key, form) in root where !ExactDates.isBeside(key) {
-      let object = ExactDates.restore(
-        PropertyListForm.decode(form), root[ExactDates.key(beside: key)])
-      guard let value = PreferenceValue(object) else {
-        throw PreferencesError(.damaged, "the property list has an unknown type at '\(key)'")
-      }
-      values[key] = value.withOneNaN
-    }
-    return values
+    return PropertyListForm.decode(root: root).mapValues(\.withOneNaN)
   }
 
   /// Returns the value of a property list of any type.
@@ -132,12 +123,10 @@ enum PropertyListText {
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged``.
   static func value(of data: Data) throws(PreferencesError) -> PreferenceValue {
     do throws(PropertyListDamage) {
-      let root = try PropertyListReader.read(data).root
-      if let value = PreferenceValue(PropertyListForm.decode(root)) { return value.withOneNaN }
+      return PropertyListForm.decode(try PropertyListReader.read(data).root).withOneNaN
     } catch {
       throw PreferencesError(.damaged, "this is not a property list: \(error.reason)")
     }
-    throw PreferencesError(.damaged, "the property list has an unknown type")
   }
 
   /// Returns an XML property list of preferences, with the fractions of dates if `exact`.
@@ -147,21 +136,22 @@ enum PropertyListText {
   static func data(
     of values: [String: PreferenceValue], exact: Bool = false
   ) throws(PreferencesError) -> Data {
-    var root: PreferencesDictionary = [:]
+    var root: [String: PreferenceValue] = [:]
     for (key, value) in values {
-      let form = try PropertyListForm.encode(value.object, forKey: key)
+      let form = try PropertyListForm.encode(value, forKey: key)
       try check(key)
       try checkKeys(of: form, in: key)
       root[key] = XMLPropertyList.form(form)
       if exact { root[ExactDates.key(beside: key)] = ExactDates.list(of: form) }
     }
-    return try PropertyListWriter.data(of: root, format: .xml)
+    return try PropertyListWriter.data(of: .dictionary(root), format: .xml)
   }
 
   /// Returns an XML property list of preferences, with the fractions of dates if `exact`.
   ///
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable``, also if two keys differ
-  ///   in their bytes alone, such as an accent of its own: a dictionary would lose one of them.
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable``, also if two keys
+  ///   differ only in their bytes, such as by a separate accent: a dictionary would lose one of
+  ///   them.
   static func data(
     of values: [(key: String, value: PreferenceValue)], exact: Bool = false
   ) throws(PreferencesError) -> Data {
@@ -170,7 +160,8 @@ enum PropertyListText {
       guard unique.updateValue(value, forKey: key) == nil else {
         throw PreferencesError(
           .unstorable,
-          "a property list cannot hold both keys '\(key)', which differ in their bytes alone; use JSON"
+          "a property list cannot hold both keys '\(key)', which differ in their bytes alone; use "
+            + "JSON"
         )
       }
     }
@@ -181,17 +172,19 @@ enum PropertyListText {
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable``.
   static func data(of value: PreferenceValue, forKey key: String) throws(PreferencesError) -> Data {
-    let form = try PropertyListForm.encode(value.object, forKey: key)
+    let form = try PropertyListForm.encode(value, forKey: key)
     try checkKeys(of: form, in: key)
     return try PropertyListWriter.data(of: XMLPropertyList.form(form), format: .xml)
   }
 
   /// Fails if a dictionary in a value has a key that XML cannot hold.
-  private static func checkKeys(of form: Any, in key: String) throws(PreferencesError) {
+  private static func checkKeys(
+    of form: PreferenceValue, in key: String
+  ) throws(PreferencesError) {
     switch form {
-    case let array as [Any]:
+    case .array(let array):
       for element in array { try checkKeys(of: element, in: key) }
-    case let dictionary as PreferencesDictionary:
+    case .dictionary(let dictionary):
       for (inner, value) in dictionary {
         try check(inner, in: key)
         try checkKeys(of: value, in: key)
@@ -212,6 +205,7 @@ extension PreferencesError {
   /// The reason why JSON that some editors write is refused.
   static let markedJSON = Self(
     .damaged,
-    "it begins with a byte order mark, the bytes EF BB BF, which JSON does not have; save it without"
+    "it begins with a byte order mark, the bytes EF BB BF, which JSON does not have; save it "
+      + "without"
   )
 }

@@ -4,7 +4,7 @@ internal import PreferencesShared
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// What a machine finds before it shares a suite.
+/// The state that a machine finds before it shares a suite.
 struct FirstContact {
   private let suite: SharedSuite
 
@@ -18,7 +18,8 @@ struct FirstContact {
     let theirs = Dictionary(try direct.fetchPairs().map(Self.entry)) { $1 }
     if direct.isWithoutAuthentication == true {
       session.interface.say(
-        "this cluster asks nobody for a password: whoever reaches it reads and changes everything")
+        "this cluster asks nobody for a password: anyone who reaches it can read and change "
+          + "everything")
     }
     let found = "the store '\(suite.store)' has \(Words.counted(theirs.count, "key"))"
     if try suite.replica.isShared(), let known = try suite.replica.state().identity,
@@ -29,8 +30,8 @@ struct FirstContact {
       return session.interface.say(
         found
           + (!isKnown
-            ? "; it is another one than this machine was in step with: nothing will be sent or come "
-              + "before '\(session.path) adopt \(ShellText.quoted(suite.name))'"
+            ? "; it is not the one that this machine was in step with: nothing will be sent or "
+              + "come before '\(session.path) adopt \(ShellText.quoted(suite.name))'"
             : isAdopted
               ? "; it is the one that this machine knows, which is not adopted again" : ""))
     }
@@ -79,8 +80,7 @@ private struct KeyOutcome {
   let here: Values.Value?
   let store: Values.Value?
 
-  /// Returns what happens to all keys that don't have the same value on both sides, in the order of
-  /// their bytes.
+  /// Returns what happens to all keys whose values differ, sorted by their bytes.
   static func all(_ here: Values, _ store: Values, isDecided: Bool) -> [KeyOutcome] {
     Set(here.keys).union(store.keys).sorted { $0.lexicographicallyPrecedes($1) }.compactMap { key in
       guard let ours = here[key] else {
@@ -118,7 +118,7 @@ private struct KeyOutcome {
 
 /// Finds out whether a copy has everything that the engine had when the comparison began.
 ///
-/// Revisions alone don't say that: an engine that was restored issues them again, for other rows.
+/// Revisions alone don't show that, because a restored engine uses them again for other rows.
 struct CopyComparison {
   private let suite: SharedSuite
   private let replica: SharedReplica
@@ -127,20 +127,19 @@ struct CopyComparison {
 
   private let start: [[UInt8]: SharedRow]
   private var engine: DirectStore.Contents
-  /// The keys that the copy has not had yet as the engine has them.
+  /// The keys whose row on the engine the copy does not have yet.
   private var open: Set<[UInt8]>
 
   private var pause = Duration.milliseconds(40)
   private var nextReading: ContinuousClock.Instant
 
-  /// Reads what the engine has.
   init(
     _ suite: SharedSuite, _ replica: SharedReplica, _ deadline: Deadline
   ) throws(PreferencesError) {
     self.suite = suite
     self.replica = replica
     store = try suite.direct()
-    // Before asking: a worker may give an empty store its identity meanwhile.
+    // Read before asking: a worker may give an empty store its identity meanwhile.
     known = try replica.state().identity
     start = try replica.shadow()
     engine = try Self.read(store, known, suite, deadline)
@@ -148,7 +147,6 @@ struct CopyComparison {
     nextReading = .now + pause
   }
 
-  /// Compares again.
   mutating func isInStep(_ deadline: Deadline) throws(PreferencesError) -> Bool {
     if try replica.state().revision >= engine.revision {
       let copy = try replica.shadow()
@@ -164,7 +162,7 @@ struct CopyComparison {
     return false
   }
 
-  /// Whether the copy has a row as the engine has it, or has got a later one meanwhile.
+  /// Whether the copy has the engine's row, or has received a later one.
   private func isSettled(_ key: [UInt8], _ row: SharedRow?) -> Bool {
     guard row != engine.rows[key] else { return true }
     guard let row, row != start[key] else { return false }
@@ -179,7 +177,7 @@ struct CopyComparison {
     guard contents.identity.map({ StoreIdentity.isSame($0, known) }) ?? false else {
       throw PreferencesError(
         .foreignStore,
-        "the store of '\(suite.name)' is another one than this machine was in step with, or has no "
+        "the store of '\(suite.name)' is not the one that this machine was in step with, or has no "
           + "identity; nothing was sent or deleted")
     }
     return contents

@@ -3,13 +3,13 @@ internal import PreferencesCore
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-// Values as JSON, in one of two forms. JSON has text, truth values, numbers, arrays and objects; a
-// whole number and one with a fraction differ by the fraction, which may be `.0`.
+// Values as JSON, in one of two forms. JSON has text, truth values, numbers, arrays and objects. A
+// number is whole unless it has a fraction, which may be `.0`.
 //
-// - The plain form is for other programs: what JSON lacks is text.
-// - The exact form reads back with its types: what JSON lacks is an object with one member, whose
-//   name is the type after a dollar sign, such as `{"$date": "2027-01-31T12:00:00Z"}`. A dictionary
-//   that looks like one is the member `$dict` of another.
+// - The plain form is for other programs: other types become text.
+// - The exact form keeps the types: another type becomes an object with one member, whose name is
+//   the type after a dollar sign, such as `{"$date": "2027-01-31T12:00:00Z"}`. A dictionary that
+//   looks like this becomes the member `$dict` of another one.
 extension PreferenceValue {
   var plainJSON: JSONValue {
     switch self {
@@ -64,7 +64,7 @@ extension PreferenceValue {
 enum JSONTag: String {
   case float, double, data, date, url, uuid, decimal, dict
 
-  /// Takes the tag of a member's name.
+  /// Parses the tag in a member's name.
   init?(name: String) {
     guard name.hasPrefix("$") else { return nil }
     self.init(rawValue: String(name.dropFirst()))
@@ -76,30 +76,30 @@ enum JSONTag: String {
   }
 }
 
-/// Reads values from both forms of JSON, and notes what JSON's `null` leaves out.
+/// Reads values from both forms of JSON, and records the omitted `null`s.
 struct JSONForm {
   private enum Step {
     case name(String)
     case index(Int)
   }
 
-  /// The number of places that are named, so that a message does not become longer than a file.
+  /// How many places are named, which limits the length of a message.
   private static let namedPlaces = 100
 
   /// The places of `null`, such as `servers[2]`; at most the first 100.
   private(set) var omitted: [String] = []
   private var omittedCount = 0
 
-  /// What ``omitted`` says, and how many are not named; `nil` if there are none.
+  /// Lists ``omitted``, and how many are not named; `nil` if there are none.
   var omission: String? {
     guard !omitted.isEmpty else { return nil }
     let rest = omittedCount - omitted.count
     return omitted.map { "'\($0)'" }.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
   }
 
-  /// The way to the value that is being read.
+  /// The path to the value that is being read.
   ///
-  /// It becomes text only for a message: written down for each value, a long name around many values
+  /// It only becomes text for a message: written for each value, a long name around many values
   /// would be copied as often.
   private var path: [Step] = []
 
@@ -142,7 +142,7 @@ struct JSONForm {
     }
   }
 
-  /// Where the value is, such as `servers[2].host`; long names are shortened.
+  /// The place of the value, such as `servers[2].host`; long names are shortened.
   private var place: String {
     path.reduce("") { text, step in
       switch step {
@@ -158,7 +158,8 @@ struct JSONForm {
   private mutating func dictionary(
     _ members: [JSONValue.Member]
   ) throws(PreferencesError) -> [String: PreferenceValue] {
-    // Swift compares texts by their meaning, so a dictionary would lose one of two such names.
+    // Swift compares text by canonical equivalence, so a dictionary would lose one of two such
+    // names.
     guard Set(members.map(\.name)).count == members.count else {
       throw PreferencesError(.damaged, "the object at '\(place)' has a name twice")
     }
@@ -189,7 +190,7 @@ struct JSONForm {
     case (.number(let digits), .double), (.string(let digits), .double):
       PreferenceValue(digits, as: .double) { _ in nil }
     case (.string(let text), .data): Data(base64Encoded: text).map { .data($0) }
-    // A date in a file has a zone.
+    // A date in a file has a time zone.
     case (.string(let text), .date): DateText.parseExact(text) { _ in nil }.map { .date($0) }
     case (.string(let text), .url): URL(written: text).map { .url($0) }
     case (.array(let parts), .url): url(parts)
@@ -208,7 +209,7 @@ struct JSONForm {
     return .url(url)
   }
 
-  /// Returns the number of its digits: without a fraction and an exponent, a whole one.
+  /// Returns the number of its digits; without a fraction and an exponent, it is whole.
   private static func number(_ digits: String) -> PreferenceValue? {
     if !digits.contains(where: { ".eE".contains($0) }) {
       if let number = Int64(digits) { return .integer(number) }
@@ -220,7 +221,7 @@ struct JSONForm {
 }
 
 extension JSONValue {
-  /// Reads a text; an error names the line, not the text.
+  /// Parses text; an error names the line, not the text.
   init(parsing text: String) throws(PreferencesError) {
     do {
       try self.init(reading: text, maximumDepth: PreferenceValue.maximumDepth)

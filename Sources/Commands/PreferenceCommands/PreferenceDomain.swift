@@ -8,7 +8,7 @@ struct PreferenceDomain {
   let name: String
   let store: any DomainStore
 
-  /// The store, if its changes are noted instead of made.
+  /// The store, if its changes are recorded instead of made.
   let rehearsed: RehearsedDomain?
 
   init(named name: String, in store: any DomainStore) {
@@ -20,22 +20,22 @@ struct PreferenceDomain {
     (self.name, self.store, self.rehearsed) = (name, rehearsed, rehearsed)
   }
 
-  /// Returns whether it has a file, or its shared store an engine; nothing is created.
+  /// Whether it has a file, or its shared store exists on the engine; nothing is created.
   func exists() throws -> Bool { try store.storedPath() != nil }
 
-  /// The file with its preferences, also one that is refused; empty if there is none.
+  /// The file with its preferences, even if it is refused; empty if there is none.
   var path: String {
     do { return try store.storedPath() ?? "" } catch {
       return (try? store.expectedPath()) ?? ""
     }
   }
 
-  /// Returns the value of a key; `nil` if there is none.
+  /// Returns the value of a key, or `nil`.
   func value(forKey key: String) throws -> PreferenceValue? {
     try store.value(forKey: key)?.withOneNaN
   }
 
-  /// Returns whether a key has a value, also one that cannot be read.
+  /// Whether a key has a value, also an unreadable one.
   func hasValue(forKey key: String) throws -> Bool {
     do {
       return try store.value(forKey: key) != nil
@@ -46,8 +46,7 @@ struct PreferenceDomain {
     }
   }
 
-  /// Returns all values that can be read, in the order of the bytes of their keys, and why others
-  /// cannot.
+  /// Returns all readable values, sorted by the bytes of their keys, and why others cannot be read.
   func contents() throws -> DomainContents {
     let pairs = try store.pairs()
     var contents = DomainContents()
@@ -67,7 +66,7 @@ struct PreferenceDomain {
       .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
-  /// Performs reads and changes as one, in which nobody else comes in between.
+  /// Performs reads and changes as one, without others in between.
   func change(_ kind: ChangeKind = .asOne, _ body: (PreferenceDomain) throws -> Void) throws {
     try store.change(kind) { try body(PreferenceDomain(named: name, in: $0)) }
   }
@@ -78,79 +77,80 @@ struct PreferenceDomain {
   }
 }
 
-/// All values of a domain that can be read, and why the others cannot.
+/// The readable values of a domain, and why others cannot be read.
 struct DomainContents {
   var values: [(key: String, value: PreferenceValue)] = []
   var unreadable: [(key: String, failure: any Error)] = []
 
-  /// Why there may be other values: those of `UserDefaults` are not imported, or changes are missing.
+  /// Why there may be other values: those of `UserDefaults` are not imported, or changes are
+  /// missing.
   var otherKeysFailure: (any Error)?
 }
 
-/// How changes belong together.
+/// Which changes belong together.
 enum ChangeKind {
   /// All, or none.
   case asOne
 
-  /// All, or none, and only if what was read is what the engine has, too.
+  /// All, or none, and only if the engine still has the values that were read.
   case conditional
 
-  /// All, or none, on this machine; a shared store gets them in pieces.
+  /// All, or none, on this machine; a shared store receives them in pieces.
   case inPieces
 }
 
 /// The domains of this machine.
 protocol DomainStores: Sendable {
-  /// Returns the names of all, in the order of their bytes.
+  /// Returns the names of all, sorted by their bytes.
   func names() throws -> [String]
 
-  /// Returns the domain of a name, which may not exist.
   func store(named name: String) -> any DomainStore
 }
 
 protocol DomainStore {
-  /// The file or address that has them; `nil` if there is none. Nothing is created.
+  /// The file or address of the values, or `nil` if there is none; nothing is created.
   func storedPath() throws -> String?
 
-  /// The file or address that would have them, without looking.
+  /// The expected file or address, without a check.
   func expectedPath() throws -> String
 
-  /// Whether a change creates its file, also one that is refused; who may refuse it looks before.
+  /// Whether a change creates its file. The file may be one that is refused, so check before
+  /// refusing.
   func isWithoutFile() throws -> Bool
 
-  /// Returns the value of a key; `nil` if there is none.
+  /// Returns the value of a key, or `nil`.
   func value(forKey key: String) throws -> PreferenceValue?
 
-  /// Returns all keys with their values that can be read, in any order, and why others cannot.
+  /// Returns all readable keys and values, in any order, and why others cannot be read.
   func pairs() throws -> ReadablePairs
 
   /// Sets the value of a key; `nil` removes it.
   func set(_ value: PreferenceValue?, forKey key: String) throws
 
-  /// Removes what has a key that is not text, which no call can name.
+  /// Removes rows whose key is not text, which no call can name.
   func removeDamagedKeys() throws
 
-  /// Performs reads and changes as one. The body may be called again if somebody else has changed the
-  /// same keys meanwhile.
+  /// Performs reads and changes as one. If somebody else has changed the same keys meanwhile, the
+  /// body may be called again.
   func change(_ kind: ChangeKind, _ body: (any DomainStore) throws -> Void) throws
 
-  /// Fails as changes would, without making them; nothing is created.
+  /// Fails as the changes would, without making them or creating anything.
   func rehearse(_ changes: [(key: String, value: PreferenceValue?)], _ kind: ChangeKind) throws
 
-  /// Notifies of the changes of everybody until what it returns is gone.
+  /// Reports changes of all writers until the returned observations are destroyed.
   ///
-  /// Keys are compared by their bytes; none means all. `end` is when to give up beginning, `nil` for
-  /// as long as other calls try. `changes` also gets the failure because of which there will be no
-  /// more.
+  /// Keys are compared by their bytes; an empty list means all. `end` limits how long it tries to
+  /// start; `nil` is the limit of other calls. `changes` also receives the error that ends the
+  /// observation.
   func observe(
     _ keys: [String], initial: Bool, until end: Deadline?, _ changes: PendingPreferenceChanges
   ) throws -> [PreferenceObservation]
 
-  /// Why values that `UserDefaults` has saved are not among the preferences, after a change; `nil` if
-  /// they are.
+  /// Why values saved by `UserDefaults` are not among the preferences after a change; `nil` if they
+  /// are.
   var failureOfImport: PreferencesError? { get }
 
-  /// Waits until all changes are on the disk, and sent if the domain is a shared store.
+  /// Waits until all changes are on disk, and sent if the domain is a shared store.
   func synchronize() throws
 }
 

@@ -35,7 +35,7 @@ extension PreferenceSubcommand {
     return isUnexpected(message) ? PreferenceUsageText.domainFirst : nil
   }
 
-  /// Also what is missing may be meant by an unknown option, or follow it.
+  /// A missing argument may also follow an unknown option, or be meant by it.
   static func isAboutExtraArgument(_ message: String) -> Bool {
     isUnexpected(message) || message.lowercased().contains("missing expected argument")
       || PreferenceUsageText.doubtful.contains(message)
@@ -45,7 +45,7 @@ extension PreferenceSubcommand {
     message.lowercased().contains("unexpected argument")
   }
 
-  /// Does the work, and reports a failure under the host's name.
+  /// Performs the command, and reports a failure under the host's name.
   ///
   /// Only the exit code is thrown, so a host's argument parser adds no second message.
   func run() throws {
@@ -63,7 +63,6 @@ extension PreferenceSubcommand {
   }
 }
 
-/// What a command works with.
 struct PreferenceSession {
   let context: PreferenceCommandContext
   let console: Console
@@ -106,14 +105,14 @@ struct PreferenceSession {
     return domain
   }
 
-  /// Fails if a domain has values that cannot be read, after those that can were shown.
+  /// Fails if a domain has unreadable values, after the readable ones were shown.
   func require(_ contents: DomainContents) throws {
     try interface.fail(
       with: contents.unreadable.map(\.failure) + [contents.otherKeysFailure].compactMap(\.self))
   }
 
-  /// Ends changes of a domain, or shows what would change; reports if values that `UserDefaults` has
-  /// saved are not among them.
+  /// Ends changes of a domain, or shows what would change; reports values saved by `UserDefaults`
+  /// that are not among them.
   func finish(_ domain: PreferenceDomain, waits: Bool) throws {
     if let rehearsal, let rehearsed = domain.rehearsed {
       let found = try rehearsed.differences()
@@ -132,16 +131,15 @@ struct PreferenceSession {
     if let failure = domain.store.failureOfImport { interface.say(failure.message) }
   }
 
-  /// Returns the failure that a domain has no such key.
   func missing(_ key: String, in domain: PreferenceDomain) -> CommandLineError {
     .noKey(key, in: domain.name, resembling: ((try? domain.keys()) ?? []).resembling(key))
   }
 
-  /// Returns the moment at which local clocks show what clocks in UTC show at a date.
+  /// Converts a local time, given as if it were UTC, to the real moment.
   static func local(_ shown: Date) -> Date { LocalTime.current.moment(of: shown) }
 }
 
-/// The domain of a command, which is opened once: a connection may have been made for it.
+/// The domain of a command, which is opened once, because it may need a connection.
 private final class OpenedDomain {
   var domain: PreferenceDomain?
 }

@@ -3,9 +3,9 @@ internal import PreferencesCore
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-// Values as text that a shell can use.
+// Values as text for shells.
 extension PreferenceValue {
-  /// The text: as it is, numbers in decimal digits, dates in ISO 8601, data in hexadecimal digits,
+  /// The value as text: numbers in decimal digits, dates in ISO 8601, data in hexadecimal digits,
   /// arrays and dictionaries as plain JSON.
   var text: String {
     switch self {
@@ -24,7 +24,7 @@ extension PreferenceValue {
     }
   }
 
-  /// The text on one line: arrays and dictionaries as JSON on one line.
+  /// The text, with arrays and dictionaries as JSON on one line.
   var line: String {
     switch self {
     case .array, .dictionary: plainJSON.line
@@ -32,16 +32,16 @@ extension PreferenceValue {
     }
   }
 
-  /// The bytes: of text in UTF-8 and of data as they are, otherwise those of the text.
+  /// The bytes of text in UTF-8, of data, or otherwise of the text form.
   var bytes: Data {
     if case .data(let data) = self { return data }
     return Data(text.utf8)
   }
 
-  /// Reads a value of a type from text; `nil` if the text has none of that type.
+  /// Parses a value of a type, or returns `nil` if the text has none of that type.
   ///
-  /// `local` returns the moment at which local clocks show what clocks in UTC show at a date; `nil` if
-  /// dates need a zone.
+  /// `local` converts a local time, given as if it were UTC, to the real moment. It returns `nil`
+  /// if dates need a time zone.
   init?(_ text: String, as type: ValueType, local: (Date) -> Date?) {
     let value: PreferenceValue? =
       switch type {
@@ -71,8 +71,7 @@ extension PreferenceValue {
     return UInt64(text).map { .unsignedInteger($0) }
   }
 
-  /// Returns a number; not one that is greater than every other, unless it is written so, and not
-  /// another whole number than is written.
+  /// Returns a number; it must be infinite only if written so, and a whole number must be exact.
   private static func number<Number: BinaryFloatingPoint & LosslessStringConvertible>(
     _ text: String, _ type: Number.Type
   ) -> Number? {
@@ -86,7 +85,7 @@ extension PreferenceValue {
     return URL(written: text).map { .url($0) }
   }
 
-  /// Returns a decimal number; `nil` if it has more digits than `Decimal` keeps.
+  /// Returns a decimal number, or `nil` if it has more digits than `Decimal` keeps.
   static func decimal(exactly text: String) -> PreferenceValue? {
     if text == "NaN" { return .decimal(.nan) }
     guard text.wholeMatch(of: /[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?/) != nil,
@@ -96,7 +95,7 @@ extension PreferenceValue {
     return .decimal(number)
   }
 
-  /// Returns the digits of a number without the zeros around them.
+  /// Returns the digits of a number without leading and trailing zeros.
   private static func significantDigits(_ number: String) -> String {
     let digits = number.prefix { $0 != "e" && $0 != "E" }.filter(\.isNumber).drop { $0 == "0" }
     return String(digits.reversed().drop { $0 == "0" })
@@ -104,7 +103,7 @@ extension PreferenceValue {
 }
 
 extension Data {
-  /// Reads hexadecimal digits, between which there may be spaces.
+  /// Parses hexadecimal digits, which spaces may separate.
   fileprivate init?(hexadecimal text: String) {
     let digits = text.filter { !$0.isWhitespace }.utf8
     guard let bytes = [UInt8](hexadecimal: digits) else { return nil }

@@ -8,7 +8,7 @@ public struct PreferenceCommandContext: Sendable {
   /// The name in messages, such as `mytool`.
   public var hostName: String
 
-  /// The words before the name of a command, such as `mytool preferences`; help and hints use them.
+  /// The words before the name of a command, such as `mytool preferences`, for help and hints.
   public var commandPath: String
 
   /// The domain if `--domain` is not given; `nil` if it must be given.
@@ -38,9 +38,9 @@ public struct PreferenceCommandContext: Sendable {
   /// The context that the program has set; `nil` for that of its root command.
   @TaskLocal package static var given: Self?
 
-  /// Calls `body`, in which this is the context of the commands.
+  /// Calls `body` with this as the context of the commands, and returns its result.
   ///
-  /// A program that starts by another entry than ``PreferenceCommandLine`` sets its context with it:
+  /// A program that does not start with ``PreferenceCommandLine`` sets its context with it:
   ///
   /// ```swift
   /// @main struct MyTool: ParsableCommand {
@@ -53,25 +53,19 @@ public struct PreferenceCommandContext: Sendable {
   ///   }
   /// }
   /// ```
-  ///
-  /// - Parameter body: The entry of the program.
-  /// - Returns: What `body` returns.
   public func asCurrent<Result>(_ body: () throws -> Result) rethrows -> Result {
     try Self.$given.withValue(self) { try body() }
   }
 
-  /// Calls `body`, in which this is the context of the commands.
-  ///
-  /// - Parameter body: The entry of the program.
-  /// - Returns: What `body` returns.
+  /// Calls `body` with this as the context of the commands, and returns its result.
   public func asCurrent<Result>(_ body: () async throws -> Result) async rethrows -> Result {
     try await Self.$given.withValue(self) { try await body() }
   }
 }
 
 extension PreferenceCommandContext {
-  /// The context of the commands that run in this task: the one that the program has set, otherwise
-  /// that of its root command.
+  /// The context of the commands in this task: the one that the program has set, or else that of
+  /// its root command.
   public static var current: Self {
     if let given { return given }
     return CommandHost.current.root.map { Self($0) } ?? Self()
@@ -80,16 +74,14 @@ extension PreferenceCommandContext {
   /// Creates the context of a host from its root command, which has the commands among its
   /// subcommands or theirs.
   ///
-  /// - Parameters:
-  ///   - root: The root command.
-  ///   - defaultDomain: The domain if none is given; `nil` if it must be given.
+  /// `defaultDomain` is the domain if none is given; `nil` if it must be given.
   public init(_ root: any ParsableCommand.Type, defaultDomain: String? = nil) {
     self.init(
       hostName: root._commandName, commandPath: Self.words(of: root).map { Words.joined($0) },
       defaultDomain: defaultDomain)
   }
 
-  /// Returns the words from the root to the commands; `nil` if it doesn't have them.
+  /// Returns the words from the root to the commands, or `nil` if it doesn't have them.
   private static func words(of root: any ParsableCommand.Type) -> [String]? {
     let group = PreferenceCommandGroupName.name
     if let words = root.words(leadingTo: isGroup) { return words + [group] }
@@ -97,7 +89,7 @@ extension PreferenceCommandContext {
     return isGroup(root) ? [group] : nil
   }
 
-  // Asking the runtime for conformances takes long, and is for commands that are not known.
+  // Asking the runtime for conformances takes long, and is only for unknown commands.
 
   private static func isGroup(_ command: any ParsableCommand.Type) -> Bool {
     guard MountedCommands.library(of: command) == nil else { return false }
@@ -116,7 +108,7 @@ enum PreferenceCommandGroupName {
   static let name = "preferences"
 }
 
-/// A command of this library, by which the place of all is found in a program.
+/// A command of this library, with which the place of all is found in a program.
 protocol PreferenceCommandPart: PackageCommand {
   /// Whether it is the group of the others.
   static var isGroup: Bool { get }
@@ -128,7 +120,7 @@ extension PreferenceCommandContext {
     PreferenceDomain(named: name, in: domains.store(named: name))
   }
 
-  /// The names of the domains of this machine; none if they cannot be found out.
+  /// The names of this machine's domains; empty if they cannot be found out.
   var domainNames: [String] { (try? domains.names()) ?? [] }
 
   /// Asks for agreement; only `y` and `yes` agree.
@@ -136,7 +128,7 @@ extension PreferenceCommandContext {
     try confirming("\(hostName): \(question) [y/N] ")
   }
 
-  /// The option that names a domain in examples; empty in a host that has its own.
+  /// The option that names a domain in examples; empty if the host has its own.
   var domainExample: String { defaultDomain == nil ? " --domain com.example.web" : "" }
 }
 
@@ -144,13 +136,13 @@ extension ParsableCommand {
   /// The words before the name of a command, for examples in help.
   static var preferencesPath: String { PreferenceCommandContext.current.commandPath }
 
-  /// The option that names a domain in examples; empty in a host that has its own.
+  /// The option that names a domain in examples; empty if the host has its own.
   static var domainExample: String { PreferenceCommandContext.current.domainExample }
 }
 
 /// The command `preferences`: the preferences of programs, which persist.
 ///
-/// Any command-line program can mount it as a subcommand, so that its users read and change its
+/// A command-line program mounts it as a subcommand, so that its users can read and change its
 /// settings:
 ///
 /// ```swift
@@ -160,7 +152,8 @@ extension ParsableCommand {
 ///
 ///   static func main() {
 ///     PreferenceCommandLine.main(
-///       Self.self, context: PreferenceCommandContext(Self.self, defaultDomain: "com.example.mytool"))
+///       Self.self,
+///       context: PreferenceCommandContext(Self.self, defaultDomain: "com.example.mytool"))
 ///   }
 /// }
 /// ```
@@ -173,8 +166,8 @@ extension ParsableCommand {
 public struct PreferencesCommand: ParsableCommand {
   static let name = PreferenceCommandGroupName.name
 
-  /// The commands of the group, in the order of the help: `read`, `write`, `delete`, `list`, `watch`,
-  /// `import`, `export`, `accept-restored` and `sync`.
+  /// The commands of the group, in the order of the help: `read`, `write`, `delete`, `list`,
+  /// `watch`, `import`, `export`, `accept-restored` and `sync`.
   public static let subcommands: [any ParsableCommand.Type] = MountedCommands.list(
     [
       ReadCommand.self, WriteCommand.self, DeleteCommand.self, PreferenceListCommand.self,
@@ -187,8 +180,8 @@ public struct PreferencesCommand: ParsableCommand {
     commandName: name,
     abstract: "Read and change preferences",
     discussion: """
-      The preferences of a program are a domain. Each value has a type, and persists when the command \
-      has ended.
+      The preferences of a program are a domain. Each value has a type, and persists when the \
+      command has ended.
 
       Example:
         \(preferencesPath) write port 8080 --type int\(domainExample)
@@ -214,8 +207,8 @@ extension PreferencesCommand: PreferenceCommandPart {
 
 /// The entry of a program that has preference commands.
 ///
-/// A program that mounts the keychain's commands, too, starts with `KeychainCommandLine.main`, and
-/// sets its own ``PreferenceCommandContext`` around that call if it has one.
+/// A program that also mounts the keychain's commands starts with `KeychainCommandLine.main`. If it
+/// has its own ``PreferenceCommandContext``, it sets that around the call.
 public enum PreferenceCommandLine {
   /// Runs the program's command line, and ends the process with the exit code.
   ///
@@ -233,12 +226,10 @@ public enum PreferenceCommandLine {
     exit(context.asCurrent { invocation(root, context).run() })
   }
 
-  /// Runs the command line of a program that has asynchronous commands, and ends the process with
-  /// the exit code.
+  /// Runs the command line of a program with asynchronous commands, and ends the process with the
+  /// exit code.
   ///
-  /// - Parameters:
-  ///   - root: The program's root command, with the commands among its subcommands or theirs.
-  ///   - context: The names in messages, and the defaults; `nil` for the names of the root command.
+  /// The parameters are those of ``main(_:context:)-(ParsableCommand.Type,_)``.
   public static func main(
     _ root: any AsyncParsableCommand.Type, context: PreferenceCommandContext? = nil
   ) async -> Never {
@@ -247,7 +238,7 @@ public enum PreferenceCommandLine {
     exit(await context.asCurrent { await invocation(root, context).runAsync() })
   }
 
-  /// Returns a run of a command line over the console and the environment of this process.
+  /// Returns a run of a command line with this process's console and environment.
   static func invocation(
     _ root: any ParsableCommand.Type, _ context: PreferenceCommandContext,
     _ arguments: ProgramArguments = .process
@@ -259,8 +250,8 @@ public enum PreferenceCommandLine {
   }
 }
 
-/// The parts of manual pages that are in no command's definition; `Documentation` lists the same
-/// codes and variables.
+/// The parts of manual pages that no command defines; `Documentation` lists the same codes and
+/// variables.
 enum PreferenceManual {
   static let common = CommonManual(
     mainPage: nil,

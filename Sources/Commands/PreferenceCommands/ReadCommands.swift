@@ -9,17 +9,17 @@ struct ReadCommand: PreferenceSubcommand {
     commandName: "read",
     abstract: "Print a preference, or all of a domain",
     discussion: """
-      Text is printed as it is, with a newline; numbers in digits, truth values as true or false, dates \
-      in UTC, data in hexadecimal digits, arrays and dictionaries as JSON. --json and --plist print \
-      every value in that form, in JSON with dates as text and data in base 64. Without a key, \
-      everything is printed.
+      Text is printed as it is, with a newline; numbers in digits, truth values as true or false, \
+      dates in UTC, data in hexadecimal digits, arrays and dictionaries as JSON. --json and \
+      --plist print every value in that form, in JSON with dates as text and data in base 64. \
+      Without a key, everything is printed.
 
       With --type, a value of another type is an error; a number is printed as the other kind of \
-      number if that holds it exactly. If the key or the domain is missing, the command ends with 44, \
-      and with --default it prints that. Nothing is created.
+      number if that holds it exactly. If the key or the domain is missing, it prints the \
+      --default, or ends with 44. Nothing is created.
 
-      With --store, a copy of that store on this machine is read, after it was brought in step. If that \
-      fails, the copy is read as it is, and standard error says how old it is.
+      With --store, it reads this machine's copy of that store after bringing it in step. If that \
+      fails, it reads the copy as it is, and reports its age on standard error.
 
       Example:
         port=$(\(preferencesPath) read port --type int\(domainExample))
@@ -60,7 +60,7 @@ struct ReadCommand: PreferenceSubcommand {
     try show(value, key, session)
   }
 
-  /// Returns the value of the key, or the default one; `nil` if that was printed as it is.
+  /// Returns the value of the key, or the default, or `nil` if the default was already printed.
   private func stored(_ key: String, _ session: PreferenceSession) throws -> PreferenceValue? {
     if let value = try session.domain.value(forKey: key) {
       guard let type else { return value }
@@ -118,13 +118,13 @@ struct PreferenceListCommand: PreferenceSubcommand {
     commandName: "list",
     abstract: "List domains, or the preferences of one",
     discussion: """
-      Without a domain, the domains are listed, each with the number of its preferences and its file. \
-      A terminal gets a table with shortened values, and a pipe a line for each, whose fields are \
-      separated by tabs: key, type and value, or domain, number and file; backslash, tab and newline are \
-      written \\\\, \\t and \\n.
+      Without a domain, the domains are listed, each with the number of its preferences and its \
+      file. A terminal gets a table with shortened values, and a pipe a line for each, whose \
+      fields are separated by tabs: key, type and value, or domain, number and file; backslash, \
+      tab and newline are written \\\\, \\t and \\n.
 
-      A pattern has *, ?, [a-z] and [!a-z], as in a shell, and must match the whole name; put it in \
-      quotes.
+      A pattern has *, ?, [a-z] and [!a-z], as in a shell, and must match the whole name; put it \
+      in quotes.
 
       Example:
         \(preferencesPath) list
@@ -174,7 +174,7 @@ struct PreferenceListCommand: PreferenceSubcommand {
       do {
         found.append((domain.name, try domain.keys().count, domain.path))
       } catch {
-        // The others are listed all the same.
+        // The others are listed anyway.
         failures.append(error)
         found.append((domain.name, nil, domain.path))
       }

@@ -4,9 +4,9 @@ internal import PreferencesShared
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// The suites that a process keeps in step, as their settings are now.
+/// The suites that a process keeps in step, with their present settings.
 final class RunningSuites {
-  /// What the file of a suite says.
+  /// The settings in a suite's file.
   private enum Settings: Equatable {
     case usable(SharingConfiguration)
     case unusable(String)
@@ -27,22 +27,19 @@ final class RunningSuites {
   private let names: [String]
   private let session: SharingSession
   private let files: Int
-  /// By the bytes of their names: two that look the same are two.
+  /// By the bytes of their names: two that look the same can differ.
   private var running: [[UInt8]: Suite] = [:]
-  /// The names of the suites that have no place, which was reported.
+  /// The suites that were refused for lack of files, as reported.
   private var refused: [[UInt8]: String] = [:]
 
-  /// How many files a suite keeps open, and how many all of them share or need for a moment.
+  /// How many files a suite keeps open, and how many all of them share or need briefly.
   private static let filesOfSuite = 5
   private static let filesOfAll = 64
 
-  /// After how long a thread hangs: every call has a deadline, and none of more than two minutes.
+  /// A thread hangs after this time: every call has a deadline of at most two minutes.
   private static let greatestWork = Duration.seconds(240)
 
-  /// - Parameters:
-  ///   - names: The suites; all that are shared if there is none.
-  ///   - session: Where failures are reported.
-  ///   - files: How many files this process may open.
+  /// Without names, these are all shared suites; `files` is how many this process may open.
   init(_ names: [String], _ session: SharingSession, files: Int) {
     self.names = names
     self.session = session
@@ -51,12 +48,12 @@ final class RunningSuites {
 
   var isEmpty: Bool { running.isEmpty }
 
-  /// Whether a thread of one of them hangs, which only a new process mends.
+  /// Whether a thread of one hangs; only a new process helps.
   var isHung: Bool {
     running.values.contains { $0.shared.worker?.isHung(after: Self.greatestWork) ?? false }
   }
 
-  /// Finds out how they stand.
+  /// Returns the status of all.
   func status(_ progress: () -> Void) -> String {
     guard !running.isEmpty else { return "no suite is shared" }
     let count = running.count + refused.count
@@ -71,7 +68,8 @@ final class RunningSuites {
 
   private func noPlace(_ name: String) -> String {
     "'\(name)' is not kept in step: this process may open \(files) files, enough for "
-      + "\(Words.counted(greatestCount, "suite")); raise LimitNOFILE= of its service, or 'ulimit -n'"
+      + "\(Words.counted(greatestCount, "suite")); raise LimitNOFILE= of its service, or "
+      + "'ulimit -n'"
   }
 
   private func health(_ shared: SharedPreferences) -> SuiteHealth {
@@ -84,13 +82,13 @@ final class RunningSuites {
     }
   }
 
-  /// With more, all of them would fail now and then.
+  /// With more, all of them would fail occasionally.
   private var greatestCount: Int { max((files - Self.filesOfAll) / Self.filesOfSuite, 1) }
 
-  /// Begins with suites that are new, ends those that are no longer shared, and begins again with those
-  /// whose settings were changed.
+  /// Starts new suites, stops those that are no longer shared, and restarts those with changed
+  /// settings.
   func update() {
-    // A folder that cannot be read now ends nothing.
+    // A folder that is temporarily unreadable stops nothing.
     guard let names = names.isEmpty ? try? SharingConfiguration.suiteNames() : names else { return }
     let wanted = Dictionary(
       names.compactMap { name in settings(name).map { (Array(name.utf8), (name, $0)) } }
@@ -102,7 +100,7 @@ final class RunningSuites {
     refused = refused.filter { wanted[$0.key] != nil }
     for (bytes, (name, settings)) in wanted.sorted(by: { $0.value.0 < $1.value.0 }) {
       if let suite = running[bytes] {
-        // What could not begin tries again.
+        // A suite that could not start tries again.
         if suite.shared.worker == nil { _ = SharedPreferences(suiteName: name) }
       } else if running.count < greatestCount {
         refused[bytes] = nil
@@ -122,26 +120,26 @@ final class RunningSuites {
     let shared = SharedPreferences(suiteName: name)
     let interface = session.interface
     let failures = shared.observeFailures { failure in
-      // Sharing was ended, which is found soon.
+      // Sharing was ended, which the next update finds.
       if failure.code == .notFound { return }
       interface.error("'\(name)': \(failure.message)")
     }
     return Suite(name: name, settings: settings, shared: shared, failures: failures)
   }
 
-  /// Returns what the file of a suite says; `nil` if there is none.
+  /// Returns the settings in a suite's file, or `nil` if there is none.
   private func settings(_ name: String) -> Settings? {
     do throws(PreferencesError) {
       return try SharingConfiguration.load(suiteName: name).map(Settings.usable)
     } catch {
-      // A file that cannot be read now ends nothing.
+      // A file that is temporarily unreadable stops nothing.
       if error.code == .inputOutput, let suite = running[Array(name.utf8)] { return suite.settings }
       return .unusable(error.message)
     }
   }
 }
 
-/// The signals that end a command which runs until then.
+/// The signals that end a command.
 struct EndingSignals {
   private var set = sigset_t()
 
@@ -154,7 +152,7 @@ struct EndingSignals {
     pthread_sigmask(SIG_BLOCK, &set, nil)
   }
 
-  /// Returns `true` when one of them has come, and `false` after a time.
+  /// Returns `true` if one has arrived, or `false` after a time.
   func wait(_ duration: Duration) -> Bool {
     var set = set
     let (seconds, attoseconds) = duration.components
@@ -165,7 +163,7 @@ struct EndingSignals {
     return true
   }
 
-  /// `nohup` and shells have some ignored for a reason.
+  /// `nohup` and shells ignore some deliberately.
   private static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     guard sigaction(number, nil, &action) == 0 else { return false }
@@ -175,11 +173,11 @@ struct EndingSignals {
   }
 }
 
-/// Tells the service manager, if one has started this process, about its state.
+/// Notifies the service manager that has started this process of its state.
 struct ServiceNotice {
   let environment: EnvironmentVariables
 
-  /// How long the manager waits for a sign of life; `nil` if it wants none of this process.
+  /// How often the manager expects a sign of life, or `nil` if never.
   var watchdogPeriod: Duration? {
     guard let microseconds = environment.text("WATCHDOG_USEC").flatMap(Int64.init),
       microseconds > 0
@@ -188,10 +186,9 @@ struct ServiceNotice {
     return .microseconds(microseconds)
   }
 
-  /// Whether somebody wants to know.
   var isWanted: Bool { environment.text("NOTIFY_SOCKET") != nil }
 
-  /// Sends a line of systemd's notification protocol; nothing if nobody asked for it.
+  /// Sends a line of systemd's notification protocol, if somebody asked for it.
   func send(_ text: String) {
     guard let path = environment.text("NOTIFY_SOCKET") else { return }
     var bytes = Array(path.utf8)

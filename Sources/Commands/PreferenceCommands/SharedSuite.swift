@@ -19,10 +19,10 @@ struct SharedSuite {
   /// The name of the store under the prefix of the address.
   var store: String { configuration.store ?? name }
 
-  /// The file with its values, and with what is unsent.
+  /// The file with its values and its unsent changes.
   var replica: SharedReplica { SharedReplica(DurablePreferences(suiteName: name)) }
 
-  /// Returns where the engine has it.
+  /// Returns the store on the engine.
   func direct(timeout: Duration = DirectStore.timeout) throws(PreferencesError) -> DirectStore {
     let (cluster, prefix) = try configuration.cluster(suiteName: name)
     return DirectStore(
@@ -30,7 +30,7 @@ struct SharedSuite {
       timeout: timeout)
   }
 
-  /// Returns the names of all; none if they cannot be found out.
+  /// Returns the names of all; empty if they cannot be found out.
   static func names() -> [String] { (try? SharingConfiguration.suiteNames()) ?? [] }
 }
 
@@ -38,12 +38,12 @@ struct SharedSuite {
 struct SharedAddress {
   private let address: EtcdAddress
 
-  /// - Throws: `PreferencesError`, if it is none.
+  /// - Throws: `PreferencesError` if it is not valid.
   init(_ text: String) throws(PreferencesError) {
     address = try SharingConfiguration.address(text)
   }
 
-  /// The prefix of all stores, without slashes around it.
+  /// The prefix of all stores, without surrounding slashes.
   var prefix: [Substring] { address.prefix.split(separator: "/") }
 
   static func address(_ text: String, withPathOf other: String) -> String {
@@ -56,7 +56,7 @@ struct SharedAddress {
     return text[start...].firstIndex(of: "/") ?? text.endIndex
   }
 
-  /// Whether both name one of the same members of a cluster.
+  /// Whether both name a common member of a cluster.
   func isSameEngine(as other: SharedAddress) -> Bool {
     guard address.usesTLS == other.address.usesTLS else { return false }
     let (ours, theirs) = (Set(address.endpoints), Set(other.address.endpoints))
@@ -64,7 +64,6 @@ struct SharedAddress {
   }
 }
 
-/// What a command of `sync` works with.
 struct SharingSession {
   let context: PreferenceCommandContext
   let environment: EnvironmentVariables
@@ -91,7 +90,8 @@ struct SharingSession {
     return SharedSuite(name, configuration)
   }
 
-  /// Returns the shared suites of these names, all if there is none, and why others cannot be used.
+  /// Returns the shared suites with these names, or all without names, and why others cannot be
+  /// used.
   func suites(_ names: [String]) throws -> (usable: [SharedSuite], failures: [any Error]) {
     var found: (usable: [SharedSuite], failures: [any Error]) = ([], [])
     for name in try names.isEmpty ? SharingConfiguration.suiteNames() : names {
@@ -116,7 +116,7 @@ struct SyncWaiting {
     self.shared = shared
   }
 
-  /// Sends what is unsent, and waits for what others have changed.
+  /// Sends unsent changes, and waits for those of others.
   func bringInStep(_ deadline: Deadline) throws {
     do throws(PreferencesError) {
       let worker = try worker()
@@ -128,7 +128,7 @@ struct SyncWaiting {
       while true {
         if !hasAll, try comparison.isInStep(deadline) {
           hasAll = true
-          // What an engine that was restored has lost is sent again.
+          // Changes that a restored engine has lost are sent again.
           mark = try shared.replica.outboxMark()
         }
         let isUnsent = try isUnsent(upTo: mark, worker)
@@ -138,7 +138,7 @@ struct SyncWaiting {
         guard !deadline.hasPassed else {
           try worker.flush(Deadline(after: .zero))
           throw worker.failure
-            ?? PreferencesError(.timedOut, "what others have changed has not come in time")
+            ?? PreferencesError(.timedOut, "the changes of others have not come in time")
         }
         Deadline.pause(upTo: 20)
       }
@@ -150,14 +150,13 @@ struct SyncWaiting {
     }
   }
 
-  /// Returns whether something is unsent.
   private func isUnsent(upTo mark: Int64, _ worker: SyncWorker) throws(PreferencesError) -> Bool {
     let left = try shared.replica.unsent(upTo: mark)
     if left.areWaiting { try worker.flush(Deadline(after: .zero)) }
     return !left.keys.isEmpty
   }
 
-  /// Takes the store that is there now.
+  /// Adopts the store that is on the engine now.
   func adopt(_ deadline: Deadline) throws {
     let worker = try worker()
     try worker.adopt(deadline)
@@ -170,7 +169,7 @@ struct SyncWaiting {
       ?? PreferencesError(.notFound, "the preferences '\(suite.name)' are no longer shared")
   }
 
-  /// The number of unsent keys; `nil` if it cannot be found out.
+  /// The number of unsent keys, or `nil` if it cannot be found out.
   private var unsent: Int? { try? shared.replica.state().unsentKeys }
 }
 
@@ -195,8 +194,8 @@ extension CommandLineError {
       error.code == .conflict
       ? "'\(path) sync status' says what waits for whom"
       : isTemporary
-        ? "what is unsent is kept, and sent later"
-        : "what is unsent is kept, and sent when this is mended"
+        ? "unsent changes are kept, and sent later"
+        : "unsent changes are kept, and sent when this is fixed"
     return Self(
       error.code == .unreachable ? ExitCodes.tryAgain : error.exitCode,
       "'\(suite)' is not in step: \(error.message)\(kept ?? "")",
@@ -204,7 +203,7 @@ extension CommandLineError {
   }
 }
 
-/// The changes of this machine that were given up for those of others, from now on.
+/// The changes of this machine that are given up for those of others from now on.
 struct LostChanges {
   private let replica: SharedReplica
   private let start: Int64
@@ -215,7 +214,7 @@ struct LostChanges {
     start = (try? replica.lastFeedEntry()) ?? 0
   }
 
-  /// Their keys, without repetition, the oldest first.
+  /// Their keys, each once, the oldest first.
   var keys: [PreferenceKey] {
     var known: Set<[UInt8]> = []
     return ((try? replica.losses(after: start)) ?? []).map(\.key).filter {

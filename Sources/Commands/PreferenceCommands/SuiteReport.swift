@@ -5,13 +5,13 @@ internal import PreferencesShared
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// How a suite stands, in words and in JSON.
+/// The status of a suite, in words and in JSON.
 struct SuiteReport {
   let health: SuiteHealth
   private let suite: SharedSuite
-  /// `nil` as long as no program has begun to share it.
+  /// `nil` until a program has begun to share it.
   private let status: SyncStatus?
-  /// The newest changes that were given up, the newest first.
+  /// The last changes that were given up, the newest first.
   private let lost: [ChangeFeedEntry]
 
   init(_ suite: SharedSuite, unsentWithin limit: Duration, path: String) throws(PreferencesError) {
@@ -58,7 +58,7 @@ struct SuiteReport {
     if state.isReadOnly {
       facts.append(("read-only", "this user may not change the store"))
     }
-    // Who may only read has no trouble with that.
+    // For a user who may only read, that is not a problem.
     if let report = state.report, status.problem != nil {
       let since = DateText.text(report.date)
       facts.append(("trouble", "\(report.message ?? "unknown"), since \(since)"))
@@ -144,7 +144,7 @@ struct SuiteReport {
 }
 
 extension SuiteHealth {
-  /// The members of a suite's JSON that programs look at to know whether all is well.
+  /// The members of a suite's JSON that show whether all is well.
   var json: [(String, JSONValue)] {
     [
       ("healthy", .bool(problem == nil)), ("code", .number("\(code)")),
@@ -154,32 +154,30 @@ extension SuiteHealth {
 }
 
 extension JSONValue {
-  /// A date in ISO 8601; null if there is none.
+  /// A date in ISO 8601, or null.
   static func date(_ date: Date?) -> JSONValue {
     date.map { .string(DateText.text($0)) } ?? .null
   }
 }
 
-/// What is not well with a suite, as this machine knows it.
+/// What is wrong with a suite, as this machine knows it.
 struct SuiteHealth {
-  /// A problem, with the exit code that a command would end with because of it.
+  /// A problem, with the exit code that a command would end with.
   struct Problem {
     let code: Int32
     let message: String
   }
 
-  /// How long a change may be unsent before that is a problem, unless somebody says otherwise.
+  /// How long a change may be unsent by default before that is a problem.
   static let unsentLimit = Duration.seconds(300)
 
-  /// The worst problem; `nil` if all is well.
+  /// The worst problem, or `nil` if all is well.
   private(set) var problem: Problem?
 
   var code: Int32 { problem?.code ?? ExitCodes.success }
 
-  /// - Parameters:
-  ///   - status: How the suite stands; `nil` as long as no program has begun to share it.
-  ///   - limit: How long a change may be unsent.
-  ///   - path: The words before the name of a command of `sync`.
+  /// `status` is `nil` until a program has begun to share the suite; `path` has the words before
+  /// the name of a command of `sync`.
   init(_ status: SyncStatus?, unsentWithin limit: Duration, path: String) {
     guard let status else {
       add(ExitCodes.tryAgain, "no program has begun to share it; '\(path) run' does")
@@ -202,7 +200,7 @@ struct SuiteHealth {
       let keys = Words.counted(state.newerKeys.count, "key")
       add(ExitCodes.refused, "a newer release has written \(keys); install that release here")
     }
-    // A time in the future is that of a clock that was set back: how long it was is not known.
+    // A time in the future means that the clock was set back, so the age is unknown.
     if let oldest = state.oldestUnsent, abs(oldest.timeIntervalSinceNow) > limit / .seconds(1) {
       let keys = Words.counted(state.unsentKeys, "key")
       add(
@@ -224,13 +222,12 @@ struct SuiteHealth {
     problem = Problem(code: code, message: message)
   }
 
-  /// Returns the worse one of two codes.
+  /// Returns the worse of two codes.
   static func worse(_ one: Int32, _ other: Int32) -> Int32 {
     rank(one) >= rank(other) ? one : other
   }
 
-  /// What may be over by itself is the least; what says that values are not what they should be is the
-  /// worst.
+  /// Temporary problems are the least, and wrong values are the worst.
   private static let order = [
     ExitCodes.success, ExitCodes.tryAgain, ExitCodes.outcomeUnknown, ExitCodes.noStore,
     ExitCodes.inputOutput, ExitCodes.notFound, ExitCodes.usage, ExitCodes.locked,

@@ -5,28 +5,28 @@ internal import PreferencesShared
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// Begins to share a suite.
 struct SyncAddCommand: SyncSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "add",
     abstract: "Share the preferences of a program with other machines",
     discussion: """
-      The address names members of a cluster of etcd and a prefix, under which the suite is a store. \
-      etcd+http is for addresses of this machine only. In etcd+https:///prefix, ETCDCTL_ENDPOINTS, \
-      ETCDCTL_CACERT, ETCDCTL_CERT, ETCDCTL_KEY and ETCDCTL_USER say the rest; what they say now is \
-      recorded, and they are not read later. A password is never part of the address: it is read from a \
-      file, or from the keychain.
+      The address names members of a cluster of etcd and a prefix, under which the suite is a \
+      store. etcd+http is for addresses of this machine only. ETCDCTL_ENDPOINTS, ETCDCTL_CACERT, \
+      ETCDCTL_CERT, ETCDCTL_KEY and ETCDCTL_USER complete etcd+https:///prefix; their present \
+      values are recorded, and they are not read later. A password is never part of the address: \
+      it is read from a file, or from the keychain.
 
-      The connection is tried, and what will happen is reported. Keys that only this machine has are \
-      sent, keys that only the store has come, and for keys that both have, the store's value counts, \
-      unless --program-decides lets a program that shares the suite decide. Values are never deleted by \
-      the first contact. The settings lie in prephirences/shared/SUITE.json in $XDG_CONFIG_HOME. Of a \
-      suite that is shared already, those that no option names stay as they are.
+      It tries the connection, and reports what will happen. Keys that only this machine has are \
+      sent, keys that only the store has come, and for keys that both have, the store's value \
+      counts, unless --program-decides lets a program that shares the suite decide. Values are \
+      never deleted by the first contact. The settings lie in prephirences/shared/SUITE.json in \
+      $XDG_CONFIG_HOME. If the suite is shared already, settings without an option stay.
 
       --dry-run prints what would happen to each key, as 'adopt' does, and changes nothing.
 
       Example:
-        \(preferencesPath) sync add com.example.web etcd+https://etcd.example.com:2379/fleet --user web --password-file ~/.config/fleet.password
+        \(preferencesPath) sync add com.example.web etcd+https://etcd.example.com:2379/fleet \
+      --user web --password-file ~/.config/fleet.password
       """)
 
   @Argument(help: "The suite, which is the domain of a program", completion: .domains)
@@ -76,11 +76,11 @@ struct SyncAddCommand: SyncSubcommand {
   }
 
   func perform(in session: SharingSession) throws {
-    // What is replaced may be unusable.
+    // The replaced configuration may be unusable.
     let old = try? SharingConfiguration.load(suiteName: suite)
     let configuration = try configuration(replacing: old)
     let added = SharedSuite(suite, configuration)
-    // Fails if the settings don't fit each other.
+    // Fails if settings contradict each other.
     _ = try configuration.cluster(suiteName: suite)
     if !overwrite, let old = try SharingConfiguration.load(suiteName: suite),
       try isElsewhere(old, configuration)
@@ -90,7 +90,7 @@ struct SyncAddCommand: SyncSubcommand {
     if !offline { try FirstContact(added).report(to: session, showing: rehearsal.form) }
     if rehearsal.dryRun { return }
     try configuration.save(suiteName: suite)
-    // From now on, every program's changes are logged.
+    // From now on, all programs' changes are logged.
     try added.replica.share(
       configuration.settings, clearingDecisions: configuration.programDecides != true)
     session.interface.say("shared '\(suite)' as '\(added.store)' at \(configuration.address)")
@@ -119,20 +119,22 @@ struct SyncAddCommand: SyncSubcommand {
   }
 }
 
-/// Takes another store than the one that a suite knew.
+/// Adopts another store than the one that a suite knew.
 struct SyncAdoptCommand: SyncSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "adopt",
     abstract: "Share with the store that is at the address now",
     discussion: """
-      A machine that finds another store than the one that it knew, or none, sends and deletes nothing: \
-      somebody may have set up the cluster anew, or the address may be wrong. This command takes the \
-      store that is there, or makes one. Then all is as at the first contact: keys that only this machine \
-      has are sent, keys that only the store has come, and keys on both sides are a conflict.
+      A machine that finds another store than the one that it knew, or none, sends and deletes \
+      nothing: somebody may have set up the cluster again, or the address may be wrong. This \
+      command adopts the store that is there, or creates one, as at the first contact: keys that \
+      only this machine has are sent, keys that only the store has come, and keys on both sides \
+      are a conflict.
 
-      --dry-run changes nothing. It prints a line for each key with another value on this machine than in \
-      the store: 'sent', 'comes', 'lost' if the store's value replaces this machine's, or 'waits' if a \
-      program decides; then key, 'here' or 'store', type and value. A key with two values has two lines.
+      --dry-run changes nothing. It prints a line for each key with another value on this machine \
+      than in the store: 'sent', 'comes', 'lost' if the store's value replaces this machine's, or \
+      'waits' if a program decides; then key, 'here' or 'store', type and value. A key with two \
+      values has two lines.
 
       Example:
         \(preferencesPath) sync adopt com.example.web
@@ -170,14 +172,13 @@ struct SyncAdoptCommand: SyncSubcommand {
   }
 }
 
-/// Ends the sharing of a suite.
 struct SyncRemoveCommand: SyncSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "remove",
     abstract: "Stop sharing the preferences of a program",
     discussion: """
-      The values stay, on this machine and in the store. Programs that share the suite keep it in step \
-      until they end.
+      The values stay, on this machine and in the store. Programs that share the suite keep it in \
+      step until they end.
 
       Example:
         \(preferencesPath) sync remove com.example.web
@@ -200,12 +201,12 @@ struct SyncRemoveCommand: SyncSubcommand {
         suite, count, session.path, isReadOnly: try replica.state().isReadOnly)
     }
     try SharingConfiguration.remove(suiteName: suite)
-    // A program may have begun again, before the settings were gone.
+    // A program may have started sharing again before the settings were removed.
     try replica.unshare()
     session.interface.say("'\(suite)' is no longer shared")
   }
 
-  /// The file, also if its settings cannot be used, or are missing.
+  /// The file, even if its settings are unusable or missing.
   private func replica(_ session: SharingSession) throws -> SharedReplica {
     let replica = SharedReplica(DurablePreferences(suiteName: suite))
     do {

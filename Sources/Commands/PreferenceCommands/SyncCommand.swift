@@ -12,11 +12,12 @@ struct SyncCommand: PreferenceCommandPart {
     abstract: "Share preferences with other machines",
     discussion: """
       A suite that is shared has its values on this machine, and is in step with those of other \
-      machines through etcd. Reading and writing never wait for it. Programs that share a suite keep \
-      it in step while they run; 'run' does it for all suites of this user.
+      machines through etcd. Reading and writing never wait for it. Programs that share a suite \
+      keep it in step while they run; 'run' does it for all suites of this user.
 
       Example:
-        \(preferencesPath) sync add com.example.web etcd+https://etcd.example.com:2379/fleet --user web --password-file ~/.config/fleet.password
+        \(preferencesPath) sync add com.example.web etcd+https://etcd.example.com:2379/fleet \
+      --user web --password-file ~/.config/fleet.password
         \(preferencesPath) sync status
         \(preferencesPath) sync log com.example.web interval
       """,
@@ -43,7 +44,6 @@ struct SyncCommand: PreferenceCommandPart {
 protocol SyncSubcommand: PreferenceCommandPart {
   var options: SyncCommonOptions { get }
 
-  /// Does the work.
   func perform(in session: SharingSession) throws
 }
 
@@ -51,7 +51,6 @@ extension SyncSubcommand {
   static var isGroup: Bool { false }
   static var manual: CommonManual { PreferenceManual.common }
 
-  /// Does the work, and reports a failure under the host's name.
   func run() throws {
     let context = PreferenceCommandContext.current
     try reportFailures(as: context.hostName, isQuiet: options.quiet) {
@@ -61,7 +60,6 @@ extension SyncSubcommand {
   }
 }
 
-/// The options that every command of `sync` takes.
 struct SyncCommonOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Write only errors to standard error")
   var quiet = false
@@ -71,21 +69,20 @@ extension CompletionKind {
   static var sharedSuites: Self { .names { _ in SharedSuite.names() } }
 }
 
-/// Shows how shared suites stand.
 struct SyncStatusCommand: SyncSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
     abstract: "Show what is in step, what is unsent, and why",
     discussion: """
-      It asks no other machine: it shows what this one knows, also which process sends, what waits for \
-      whom, which changes were given up lately for those of other machines, and what the engine said \
-      last. In JSON, hasBegun says whether changes of the suite are noted, and revision is 0 before the \
-      first contact. Values are not shown.
+      It asks no other machine: it shows what this one knows, also which process sends, what waits \
+      for whom, which changes were recently given up for those of other machines, and the engine's \
+      last answer. In JSON, hasBegun says whether changes of the suite are recorded, and revision \
+      is 0 before the first contact. Values are not shown.
 
-      --check is for monitoring: it prints a line for each suite that is not well, and ends with 0 if \
-      all are, with 75 if one is not in step for now, and with 64, 65, 69, 74, 77, 78 or 79 if a person \
-      must mend something; the worst counts. If nothing is shared, it ends with 44. In JSON, healthy, \
-      code and problem say the same of each suite.
+      --check is for monitoring: it prints a line for each suite that is not well, and ends with 0 \
+      if all are, with 75 if one is temporarily not in step, and with 64, 65, 69, 74, 77, 78 or 79 \
+      if a person must fix something; the worst counts. If nothing is shared, it ends with 44. In \
+      JSON, healthy, code and problem say the same of each suite.
 
       Example:
         \(preferencesPath) sync status
@@ -109,7 +106,7 @@ struct SyncStatusCommand: SyncSubcommand {
 
   @OptionGroup(title: "Common options") var options: SyncCommonOptions
 
-  /// A suite, with its report or why there is none.
+  /// A suite, with its report or the failure to make one.
   private struct Standing {
     let name: String
     let report: Result<SuiteReport, any Error>
@@ -160,12 +157,12 @@ struct SyncStatusCommand: SyncSubcommand {
   private func names(_ session: SharingSession) throws -> [String] {
     guard suites.isEmpty else { return suites }
     let names = try SharingConfiguration.suiteNames()
-    // What shares nothing is not in step with anybody.
+    // Sharing nothing is not being in step.
     if check, names.isEmpty { throw session.nothingShared }
     return names
   }
 
-  /// One suite whose settings or file cannot be used hides no other.
+  /// A suite whose settings or file cannot be used must not hide others.
   private func standing(_ name: String, _ session: SharingSession) -> Standing {
     Standing(
       name: name,
@@ -175,18 +172,18 @@ struct SyncStatusCommand: SyncSubcommand {
   }
 }
 
-/// Lists the machines that share suites.
 struct SyncMachinesCommand: SyncSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "machines",
     abstract: "List the machines that share preferences, as they say themselves",
     discussion: """
-      A terminal gets a table, and a pipe a line for each machine, whose fields are separated by tabs: \
-      suite, name, tag, last contact, release, unsent keys, and 'this' for this machine. A machine says \
-      so when it begins to be in step and every few minutes, by its own clock. Unsent are keys that wait \
-      for a decision or were refused; what a machine without a network has changed is not known. One \
-      whose user may only read cannot say anything, so it is not listed. 'direct' instead of a tag is a \
-      machine that changes the store without a copy, and is forgotten after a day.
+      A terminal gets a table, and a pipe a line for each machine, whose fields are separated by \
+      tabs: suite, name, tag, last contact, release, unsent keys, and 'this' for this machine. A \
+      machine reports when it comes in step and every few minutes, by its own clock. Unsent are \
+      keys that wait for a decision or were refused; changes of a machine without a network are \
+      unknown. A machine whose user may only read cannot report, so it is not listed. 'direct' \
+      instead of a tag is a machine that changes the store without a copy; it is forgotten after a \
+      day.
 
       Example:
         \(preferencesPath) sync machines com.example.web
@@ -213,15 +210,12 @@ struct SyncMachinesCommand: SyncSubcommand {
     let isThis: Bool
     let unsent: Int
 
-    /// - Parameters:
-    ///   - suite: The name of the suite.
-    ///   - machine: The machine.
-    ///   - state: How this machine's copy stands; `nil` if there is none.
+    /// `state` is that of this machine's copy, or `nil` if there is none.
     init(_ suite: String, _ machine: StoreMachine, _ state: SharingState?) {
       self.suite = suite
       self.machine = machine
       isThis = state?.writer == machine.tag
-      // What waits for the network here is known, too.
+      // Changes of this machine that wait for the network are known, too.
       unsent = (isThis ? state?.unsentKeys : nil) ?? machine.row.unsent
     }
 
@@ -289,6 +283,6 @@ struct SyncMachinesCommand: SyncSubcommand {
       throw CommandLineError.severalMachines(name, meant.map { $0.tag.shortText })
     }
     try store.forget(machine)
-    session.interface.say("forgot '\(machine.row.name)', until it says again that it is there")
+    session.interface.say("forgot '\(machine.row.name)', until it reports again")
   }
 }

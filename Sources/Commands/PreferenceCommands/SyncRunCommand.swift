@@ -12,11 +12,11 @@ struct SyncRunCommand: SyncSubcommand {
     commandName: "run",
     abstract: "Keep shared preferences in step, until Ctrl-C or SIGTERM",
     discussion: """
-      For machines on which programs change shared preferences without sharing them themselves, such as \
-      'write', or end soon. It runs in the foreground, as a service of systemd does, which it tells \
-      when it is ready, how it stands, and as long as it gets on, if its watchdog wants to know that. It \
-      follows suites that are shared, changed or removed later, and waits for the first one; if suites \
-      are named, it follows only those.
+      For machines on which programs change shared preferences without sharing them themselves, \
+      such as 'write', or end soon. It runs in the foreground. As a service of systemd, it reports \
+      when it is ready, its status, and to a watchdog that it makes progress. It follows suites \
+      that are shared, changed or removed later, and waits for the first one; if suites are named, \
+      it follows only those.
 
       Example:
         \(preferencesPath) sync run
@@ -30,26 +30,27 @@ struct SyncRunCommand: SyncSubcommand {
   /// How long a change of the settings may stay unnoticed.
   private static let pause = Duration.seconds(2)
 
-  /// How long the end waits for calls that are on their way.
+  /// How long the end waits for running calls.
   private static let timeout: Duration = .seconds(5)
 
   func perform(in session: SharingSession) throws {
-    // Before there are other threads, which would get the signals.
+    // Before other threads exist, which would receive the signals.
     let signals = EndingSignals()
-    // One that cannot be used is reported, and the others are kept in step.
+    // An unusable one is reported, and the others are kept in step.
     for name in suites { _ = try session.suite(name) }
     let running = RunningSuites(suites, session, files: Self.raisedFileLimit())
     running.update()
     if running.isEmpty {
       session.interface.say(
-        "no preferences are shared yet; '\(session.path) add SUITE ADDRESS' shares those of a program"
+        "no preferences are shared yet; '\(session.path) add SUITE ADDRESS' shares those of a "
+          + "program"
       )
     }
     let notice = ServiceNotice(environment: session.environment)
     notice.send("READY=1")
     let watchdog = notice.watchdogPeriod
     func showLife() {
-      // A manager that hears nothing starts the service again.
+      // Without signs of life, the manager restarts the service.
       if watchdog != nil, !running.isHung { notice.send("WATCHDOG=1") }
     }
     var (status, nextStatus) = ("", ContinuousClock.now)
@@ -58,7 +59,7 @@ struct SyncRunCommand: SyncSubcommand {
         let now = running.status(showLife)
         if now != status { notice.send("STATUS=\(now)") }
         status = now
-        // Hundreds of suites are looked at less often.
+        // Hundreds of suites are checked less often.
         nextStatus = .now + begin.duration(to: .now) * 20
       }
       showLife()
@@ -68,8 +69,7 @@ struct SyncRunCommand: SyncSubcommand {
     running.end(Deadline(after: Self.timeout))
   }
 
-  /// Lets this process open as many files as it may, and returns their number: a service begins with
-  /// 1024.
+  /// Raises the limit of open files as far as possible, and returns it: a service starts with 1024.
   private static func raisedFileLimit() -> Int {
     let files = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
     var limit = rlimit()
@@ -80,17 +80,16 @@ struct SyncRunCommand: SyncSubcommand {
   }
 }
 
-/// Brings suites in step at once.
 struct SyncNowCommand: SyncSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "now",
     abstract: "Bring shared preferences in step, and wait for it",
     discussion: """
-      What waits for a retry is tried at once. The command ends when everything that was changed before \
-      is sent and everything that others had changed is here, or with 75 at the end of the time; changes \
-      that are not sent then stay, and are sent later. It ends with 81 if one of them may have arrived. It \
-      ends at once if a person must mend something (65, 77, 78 or 79), or if the process that sends is \
-      stopped (75). Changes of this machine that were given up for those of others are named.
+      Changes that wait for a retry are tried at once. The command ends when all earlier changes \
+      of this machine are sent and those of others are here, or with 75 at the end of the time; \
+      unsent changes stay, and are sent later. It ends with 81 if one of them may have arrived. It \
+      ends at once if a person must fix something (65, 77, 78 or 79), or if the process that sends \
+      is stopped (75). Changes of this machine that were given up for those of others are named.
 
       Example:
         \(preferencesPath) sync now --timeout 10s
@@ -110,7 +109,7 @@ struct SyncNowCommand: SyncSubcommand {
     let deadline = Deadline(after: timeout)
     let found = try session.suites(suites)
     guard !found.usable.isEmpty || !found.failures.isEmpty else { throw session.nothingShared }
-    // All begin before one is waited for.
+    // Start all before waiting for the first.
     let all = found.usable.map { suite in
       (suite, LostChanges(suite.replica), SharedPreferences(suiteName: suite.name))
     }
@@ -139,16 +138,16 @@ struct SyncLogCommand: SyncSubcommand {
     commandName: "log",
     abstract: "Show who changed what, from which value to which, and what is unsent",
     discussion: """
-      etcd knows the changes until it compacts them; the newest is the last. A terminal gets a table, and \
-      a pipe a line for each value, whose fields are separated by tabs: revision, time, machine, what \
-      happened, key, type and value. '-' is what the key had, and '+' what it got. Then follows \
-      what this machine alone knows: 'lost' is a change that was given up for another machine's, \
-      'unsent' waits for the network, and 'waits' for something else.
+      etcd knows the changes until it compacts them; the newest is the last. A terminal gets a \
+      table, and a pipe a line for each value, whose fields are separated by tabs: revision, time, \
+      machine, what happened, key, type and value. '-' is the old value, and '+' the new one. Then \
+      follows what only this machine knows: 'lost' is a change that was given up for another \
+      machine's, 'unsent' waits for the network, and 'waits' for something else.
 
-      A machine is called what it calls itself, which proves nothing; the time is that of its clock. \
-      'another tool' has changed rows without this program, at no known time. The type is 'unknown' \
-      for a value that was compacted, 'damaged' or 'newer' for one that this release cannot read. \
-      If etcd cannot be reached, the log is what came to this machine.
+      The name of a machine is its own, which proves nothing; the time is that of its clock. \
+      'another tool' has changed rows without this program, at no known time. The type is \
+      'unknown' for a value that was compacted, 'damaged' or 'newer' for one that this release \
+      cannot read. If etcd cannot be reached, the log has the changes that came to this machine.
 
       Example:
         \(preferencesPath) sync log com.example.web interval
@@ -169,7 +168,7 @@ struct SyncLogCommand: SyncSubcommand {
 
   @OptionGroup(title: "Common options") var options: SyncCommonOptions
 
-  /// How long etcd is waited for before the log is that of this machine.
+  /// How long etcd is awaited before the log has only this machine's changes.
   private static let timeout: Duration = .seconds(10)
 
   func validate() throws {
@@ -184,7 +183,7 @@ struct SyncLogCommand: SyncSubcommand {
       try log.read(try shared.direct(timeout: Self.timeout), last: last)
     } catch {
       guard isShared else { throw error }
-      session.interface.say("\(error.message); this is what came to this machine")
+      session.interface.say("\(error.message); this log has the changes that came to this machine")
       try log.readJournal(shared.replica, last: last)
     }
     if isShared { try log.readOwn(shared.replica, last: last) }
@@ -194,17 +193,17 @@ struct SyncLogCommand: SyncSubcommand {
   }
 }
 
-/// Takes back one transaction.
+/// Reverts one transaction.
 struct SyncRevertCommand: SyncSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "revert",
     abstract: "Take back one change of a shared suite, on all machines",
     discussion: """
-      It shows what would change, asks, and sets each key that the revision has changed to what it had \
-      before: all of them, or none. If one of them was changed again since, nothing is changed, and the \
-      command ends with 75 and says by whom. If etcd has compacted what was there before, it ends with \
-      44. It ends with 81 if it is not known in time whether it has happened. What is taken back is \
-      a change like any other, which 'revert' takes back, too.
+      It shows what would change, asks, and sets each key that the revision has changed to what it \
+      had before: all of them, or none. If one of them was changed again since, nothing is \
+      changed, and the command ends with 75 and names the machine. If etcd has compacted the \
+      values before, it ends with 44. It ends with 81 if it is not known in time whether it has \
+      happened. A revert is a change like any other, which 'revert' can take back.
 
       Example:
         \(preferencesPath) sync log com.example.web interval

@@ -41,7 +41,7 @@ enum PreferenceUsageText {
     domainMissing, valueMissing, oneValue, keysOrAll, untilOneKey, pairs,
   ]
 
-  /// Returns why a name cannot be that of a domain, before a store is asked; `nil` if it can.
+  /// Returns why a name cannot be a domain's, before a store is asked, or `nil` if it can.
   static func problem(ofDomain name: String) -> String? {
     if name.contains("/") {
       return "a domain is a name, not the path of a file; 'import' and 'export' take files"
@@ -84,16 +84,16 @@ enum SyncUsageText {
   static let storeNeedsDomain = "name the domain with --domain; --store lists one shared store"
 }
 
-/// What people type who know `defaults` of a Mac, and what to type here.
+/// What users of `defaults` on a Mac type, and what to type here.
 enum DefaultsUsage {
-  /// The names by which `defaults` knows the domain of all programs.
+  /// The names that `defaults` has for the domain of all programs.
   static let globalDomains: Set<String> = [
     "-g", "-globalDomain", "NSGlobalDomain", "Apple Global Domain",
   ]
 
   static let noGlobalDomain = "there is no global domain; name the domain of a program"
 
-  /// Returns what to type instead of a line without a command of these names.
+  /// Returns what to type instead of a line without a known command.
   static func ofCommand(_ arguments: [String]) -> OtherUsage? {
     guard let word = arguments.first else { return nil }
     if let hint = hints[word] { return OtherUsage(nil, hint: hint) }
@@ -141,7 +141,7 @@ enum DefaultsUsage {
 
   private static var domains: String { "'\(path) list' shows the domains" }
 
-  /// The commands of `defaults` that have no such name here.
+  /// The commands of `defaults` that have another name here.
   private static var hints: [String: String] {
     [
       "read-type": "'\(path) list KEY\(domain)' shows the type",

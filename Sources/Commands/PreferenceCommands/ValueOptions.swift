@@ -22,7 +22,7 @@ struct ValueOptions: ParsableArguments {
   @Flag(help: "Take every byte of standard input, also a newline at the end")
   var raw = false
 
-  // The spellings of `defaults`. The value of an option may be a negative number.
+  // The spellings of `defaults`. An option's value may be a negative number.
   @Option(name: .customLong("string", withSingleDash: true), parsing: .unconditional, help: .hidden)
   var string: String?
 
@@ -59,7 +59,7 @@ struct ValueOptions: ParsableArguments {
   @Option(name: .customLong("dict-add", withSingleDash: true), parsing: .remaining, help: .hidden)
   var dictAdd: [String] = []
 
-  /// The values that options of `defaults` give.
+  /// The values in options of `defaults`.
   private var given: [(form: WrittenForm, words: [String], adds: Bool)] {
     let single: [(ValueType, String?)] = [
       (.string, string), (.int, int), (.float, float), (.bool, bool), (.date, date), (.data, data),
@@ -72,22 +72,23 @@ struct ValueOptions: ParsableArguments {
       + several.filter { !$0.1.isEmpty }.map { (.text($0), $1, $2) }
   }
 
-  /// The type that is named; `nil` if none is.
+  /// The named type, or `nil`.
   var form: WrittenForm? {
     given.first?.form ?? (json ? .json : plist ? .propertyList : type)
   }
 
-  /// Whether the elements are added to those that the value has.
+  /// Whether to add the elements to the existing ones.
   var adds: Bool { given.first?.adds ?? false }
 
   func words(_ arguments: [String]) -> [String] { given.first?.words ?? arguments }
 
-  /// Returns whether there are more arguments than a key and its value.
+  /// Whether there are more arguments than a key and its value.
   func isExtra(_ arguments: [String]) -> Bool {
     given.isEmpty && form?.isCollection != true ? arguments.count > 1 : !arguments.isEmpty
   }
 
-  /// Fails if options follow the elements of an array or dictionary, which take the rest of the line.
+  /// Fails if options follow the elements of an array or dictionary, which take the rest of the
+  /// line.
   func checkElements() throws {
     var follows = ""
     for word in given.first?.words ?? [] where given.first?.form.isCollection == true {
@@ -157,7 +158,7 @@ struct FileFormatOptions: ParsableArguments {
     guard !json || !plist else { throw ValidationError(PreferenceUsageText.oneFormat) }
   }
 
-  /// The format that is named; `nil` if none is.
+  /// The named format, or `nil`.
   var chosen: FileFormat? { json ? .json : plist ? .propertyList : nil }
 }
 
@@ -169,7 +170,7 @@ struct DryRunOptions: ParsableArguments {
   @Flag(name: .customLong("diff-json"), help: "With --dry-run, print that as JSON")
   var diffInJSON = false
 
-  /// How what would change is printed; `nil` if it is changed.
+  /// The form of the printed differences, or `nil` to make the changes.
   var form: ValueDifference.Form? { dryRun ? diffInJSON ? .json : .rows : nil }
 
   func validate() throws {

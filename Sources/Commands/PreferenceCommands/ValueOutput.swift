@@ -4,11 +4,10 @@ internal import PreferencesCore
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// Standard output, as values are written to it.
+/// Standard output for values.
 struct ValueOutput {
   let stream: StandardStream
 
-  /// Writes text as it is.
   func write(_ text: String) throws(CommandLineError) { try stream.write(text) }
 
   /// Writes lines; on a terminal, characters that control it are escaped, except tabs.
@@ -55,9 +54,9 @@ extension ValueOutput {
 }
 
 extension String {
-  /// The text with what a terminal would act on escaped, except newlines and tabs.
+  /// The text with terminal control characters escaped, except newlines and tabs.
   fileprivate var visibleInLines: String {
-    // By scalars: a carriage return and a newline are one character.
+    // By scalars: a carriage return and a newline form one character.
     var result = ""
     var rest = unicodeScalars[...]
     while let end = rest.firstIndex(where: { $0 == "\n" || $0 == "\t" }) {
@@ -69,7 +68,7 @@ extension String {
   }
 }
 
-/// The names that the shell offers; nothing is created for them.
+/// Names that the shell offers; nothing is created.
 extension CompletionKind {
   static var domains: Self { .names { _ in PreferenceCommandContext.current.domainNames } }
 

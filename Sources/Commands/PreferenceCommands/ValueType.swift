@@ -1,10 +1,10 @@
 internal import PreferencesCore
 
-/// The types of values, by the names that users give and read.
+/// The types of values, with the names that users write and read.
 enum ValueType: String, CaseIterable, Sendable {
   case string, int, float, double, bool, date, data, url, uuid, decimal, array, dict
 
-  /// The type in a sentence.
+  /// The type as part of a sentence.
   var phrase: String {
     switch self {
     case .string: "text"
@@ -21,7 +21,7 @@ enum ValueType: String, CaseIterable, Sendable {
     }
   }
 
-  /// Returns the type of a name, which may also be one of `defaults`.
+  /// Returns the type with a name, which may also be one of `defaults`.
   static func named(_ name: String) -> ValueType? {
     ValueType(rawValue: name) ?? otherNames[name]
   }
@@ -49,7 +49,7 @@ extension PreferenceValue {
     }
   }
 
-  /// Returns the value as another type; `nil` unless that is a number that holds it exactly.
+  /// Returns the value as another type, or `nil` unless that is a number that holds it exactly.
   func converted(to type: ValueType) -> PreferenceValue? {
     if self.type == type { return self }
     return switch (self, type) {
@@ -72,7 +72,8 @@ extension PreferenceValue {
 }
 
 extension PreferenceValue {
-  /// The value as commands compare and print it: whatever is not a number is one and the same `nan`.
+  /// The value as commands compare and print it: whatever is not a number is one and the same
+  /// `nan`.
   var withOneNaN: PreferenceValue {
     switch self {
     case .float(let number) where number.isNaN: .float(.nan)

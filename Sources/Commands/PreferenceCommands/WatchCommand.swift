@@ -12,12 +12,13 @@ struct WatchCommand: PreferenceSubcommand {
     commandName: "watch",
     abstract: "Print changes of preferences as they happen",
     discussion: """
-      A change is a line with fields separated by tabs: 'set', key, type and value, or 'removed' and \
-      key; backslash, tab and newline are written \\\\, \\t and \\n. With --json, it is an object on a \
-      line. Changes that follow each other at once may be one line with the last value. A value that \
-      is damaged is reported on standard error, and ends the command with 65 at the end of the time. The \
-      domain may be missing at the beginning. The command ends with Ctrl-C, when nobody reads its output any more, \
-      or with an error when changes can no longer be noticed.
+      A change is a line with fields separated by tabs: 'set', key, type and value, or 'removed' \
+      and key; backslash, tab and newline are written \\\\, \\t and \\n. With --json, it is an \
+      object on a line. Changes that follow each other at once may be one line with the last \
+      value. A damaged value is reported on standard error, and makes the command end with 65 at \
+      the end of the time. The domain may be missing at the beginning. The command ends with \
+      Ctrl-C, when nobody reads its output any more, or with an error when changes can no longer \
+      be observed.
 
       Example:
         \(preferencesPath) watch port --initial\(domainExample)
@@ -90,13 +91,13 @@ struct WatchCommand: PreferenceSubcommand {
     }
   }
 
-  /// Returns keys without those that are named again.
+  /// Returns the keys without repetitions.
   private func unique(_ keys: [String]) -> [String] {
     var known: Set<[UInt8]> = []
     return keys.filter { known.insert(Array($0.utf8)).inserted }
   }
 
-  /// Prints a change; returns whether the command ends.
+  /// Prints a change, and returns whether the command ends.
   private func ends(after change: PreferenceChange, _ output: ValueOutput) throws -> Bool {
     let value = change.newValue.flatMap { PreferenceValue($0)?.withOneNaN }
     let isPrinted = !change.isInitial || initial && value != nil
@@ -115,7 +116,7 @@ struct WatchCommand: PreferenceSubcommand {
     return TextTable(header: [], rows: [fields]).lines
   }
 
-  /// Writes a line at once; returns `false` if nobody reads it.
+  /// Writes a line at once, and returns `false` if nobody reads it.
   private func write(_ line: String, _ output: ValueOutput) throws -> Bool {
     do throws(CommandLineError) {
       try output.write(line)
@@ -134,7 +135,7 @@ struct WatchCommand: PreferenceSubcommand {
   }
 }
 
-/// Changes on their way from observers to the thread that prints them.
+/// Changes on their way from observers to the printing thread.
 final class PendingPreferenceChanges: Sendable {
   /// Why waiting ended.
   enum End {
@@ -145,8 +146,7 @@ final class PendingPreferenceChanges: Sendable {
     var changes: [PreferenceChange] = []
     var failure: PreferencesError?
 
-    /// The values that cannot be read, by the bytes of their keys, and those that are not reported
-    /// yet.
+    /// The unreadable values by the bytes of their keys, and those not reported yet.
     var unreadable: Set<[UInt8]> = []
     var damage: [PreferencesError] = []
   }
@@ -177,7 +177,7 @@ final class PendingPreferenceChanges: Sendable {
     wake()
   }
 
-  /// Records why a value cannot be read, unless that is known.
+  /// Records why a value cannot be read, unless it is known.
   func add(unreadable key: PreferenceKey, _ failure: PreferencesError) {
     state.withLock {
       if $0.unreadable.insert(Array(key.utf8)).inserted { $0.damage.append(failure) }
@@ -185,7 +185,7 @@ final class PendingPreferenceChanges: Sendable {
     wake()
   }
 
-  /// Records why changes are no longer noticed.
+  /// Records the error that ends the observation.
   func end(with failure: PreferencesError) {
     state.withLock { $0.failure = failure }
     wake()
@@ -201,7 +201,7 @@ final class PendingPreferenceChanges: Sendable {
     return taken
   }
 
-  /// Returns why values cannot be read, since the last call.
+  /// Returns the new failures to read values.
   func takeDamage() -> [PreferencesError] {
     state.withLock { state in
       defer { state.damage = [] }
@@ -210,12 +210,12 @@ final class PendingPreferenceChanges: Sendable {
   }
 
   private func wake() {
-    // A full pipe wakes the thread as well.
+    // A full pipe also wakes the thread.
     var byte: UInt8 = 0
     _ = write(sender, &byte, 1)
   }
 
-  /// Waits until there are changes, nobody reads standard output any more, or the time is over.
+  /// Waits until there are changes, nobody reads standard output any more, or time is up.
   func wait(until end: ContinuousClock.Instant?, output: Int32) -> End {
     while true {
       var sources = [

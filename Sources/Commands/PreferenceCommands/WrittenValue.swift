@@ -11,7 +11,6 @@ enum WrittenForm: Equatable {
   /// Whether a value is written as several words.
   var isCollection: Bool { self == .text(.array) || self == .text(.dict) }
 
-  /// Returns the form of a type's name.
   static func named(_ name: String) -> WrittenForm? {
     switch name {
     case "json": .json
@@ -22,10 +21,10 @@ enum WrittenForm: Equatable {
 }
 
 extension PreferenceValue {
-  /// Reads a value from the words of a command line.
+  /// Parses a value from the words of a command line.
   ///
-  /// An array takes its elements and a dictionary its keys and values, each of which can follow a
-  /// type, as `defaults` has it: `-int 1`.
+  /// An array has its elements, and a dictionary its keys and values. A type can precede each, as
+  /// in `defaults`: `-int 1`.
   static func read(
     _ words: [String], as form: WrittenForm, local: (Date) -> Date
   ) throws -> PreferenceValue {
@@ -49,7 +48,7 @@ extension PreferenceValue {
     }
   }
 
-  /// Reads a value from JSON; a value in it that is `null` is left out.
+  /// Parses a value from JSON; a `null` in it is left out.
   static func json(_ text: String) throws -> PreferenceValue {
     var form = JSONForm()
     let value = try wellFormed {
@@ -58,12 +57,12 @@ extension PreferenceValue {
       }
       return try form.value(of: try JSONValue(parsing: text), forKey: "the value")
     }
-    // A list whose elements were dropped in silence would be another one.
+    // Silently dropping elements would make another list.
     guard let value, form.omitted.isEmpty else { throw CommandLineError.nullValue }
     return value
   }
 
-  /// Reports text that cannot be read as wrong use of the command.
+  /// Reports unreadable text as wrong use of the command.
   private static func wellFormed<Value>(_ read: () throws -> Value) throws -> Value {
     do {
       return try read()
@@ -98,25 +97,25 @@ extension PreferenceValue {
 }
 
 extension ValueType {
-  /// The types by the options that `defaults` has for them.
+  /// The types by their options in `defaults`.
   static let ofDefaults: [String: ValueType] = [
     "-string": .string, "-int": .int, "-integer": .int, "-float": .float, "-bool": .bool,
     "-boolean": .bool, "-data": .data, "-date": .date,
   ]
 }
 
-/// What a key has before or after a change.
+/// The value of a key before or after a change.
 enum ShownValue {
   case absent
   case value(PreferenceValue)
-  /// A value that is not known, and in one word why.
+  /// An unknown value, with one word why.
   case hidden(String)
 
   static let unknown = ShownValue.hidden("unknown")
 
   init(_ value: PreferenceValue?) { self = value.map { .value($0.withOneNaN) } ?? .absent }
 
-  /// The words for type and value; `nil` if there is no value.
+  /// The words for type and value, or `nil` if there is no value.
   var words: [String]? {
     switch self {
     case .absent: nil
@@ -125,7 +124,7 @@ enum ShownValue {
     }
   }
 
-  /// Whether both are known, and have the same type and value.
+  /// Whether both are known, with the same type and value.
   func isSame(as other: Self) -> Bool {
     guard case .value(let one) = self, case .value(let other) = other else { return false }
     return one == other
@@ -162,10 +161,10 @@ struct ValueDifference {
     self.init(key: key, old: ShownValue(old), new: ShownValue(new))
   }
 
-  /// The change that takes this one back.
+  /// The change that reverts this one.
   var reverted: Self { Self(key: key, old: new, new: old) }
 
-  /// The rows of a diff: `-` with what the key has, `+` with what it gets.
+  /// The rows of a diff: `-` with the old value, `+` with the new one.
   var rows: [[String]] {
     [("-", old), ("+", new)].compactMap { sign, value in
       value.words.map { [sign, key] + $0 }

@@ -72,7 +72,9 @@ package struct CompletionLine {
     guard next < words.count, index + 1 != countBefore else { return nil }
     var value = words[next]
     guard isOfBash else { return value }
-    while next + 1 < words.count, words[next + 1].allSatisfy(Self.bashBreaks.contains) {
+    while next + 1 < words.count, !words[next + 1].isEmpty,
+      words[next + 1].allSatisfy(Self.bashBreaks.contains)
+    {
       value += words[next + 1]
       next += 1
       guard next + 1 < words.count else { break }

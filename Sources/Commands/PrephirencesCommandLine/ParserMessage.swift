@@ -22,7 +22,7 @@ enum ParserMessage {
       return Words.inOurStyle(onOneLine(message))
     }
     if message.lowercased().contains("unexpected argument") {
-      return "there is an argument too many; it is not shown, as it may be a secret"
+      return "there is an extra argument; it is not shown, as it may be a secret"
     }
     return Words.inOurStyle(onOneLine(withoutValue(message)))
   }

@@ -24,13 +24,13 @@ struct Prefs: ParsableCommand {
     ])
 
   static func main() {
-    PasswordReferences.prepare()
+    SharedStorePasswords.prepare()
     KeychainCommandLine.main(Self.self)
   }
 }
 
 /// Reads passwords of shared stores from the keychain.
-enum PasswordReferences {
+enum SharedStorePasswords {
   /// Sets the reader for shared preferences; nothing is opened yet.
   static func prepare() {
     SharedPreferences.readReferences { reference in

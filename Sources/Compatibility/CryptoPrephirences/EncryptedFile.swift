@@ -23,7 +23,7 @@ struct EncryptedFile {
       return (values, nil)
     }
     let list = try? PropertyListReader.read(plain)
-    guard let list, let values = list.root as? PreferencesDictionary,
+    guard let list, let values = list.root.plain as? PreferencesDictionary,
       // An archived value is a property list, too.
       values["$archiver"] == nil
     else {

@@ -9,21 +9,20 @@ internal import Synchronization
 /// defaults.set(8080, forKey: "port")  // sets "port" of the property list
 /// ```
 ///
-/// Any API that asks for a `UserDefaults` accepts it. It reads a key from the arguments of the
+/// It can be used wherever a `UserDefaults` is expected. It reads a key from the arguments of the
 /// program, from ``preferences``, from the suites that were added, and from the registered
-/// defaults, in this order; it changes ``preferences`` only. It writes no file of its own. Unlike
+/// defaults, in this order; it only changes ``preferences``. It writes no file of its own. Unlike
 /// `UserDefaults` on Linux, it keeps URLs, posts `didChangeNotification` for each change, and never
 /// stops the program or hangs because of a value.
 ///
-/// Numbers are read as `NSNumber`, which casts to each type that holds them. If a value cannot be
-/// read or stored, `lastPreferencesError` has the reason: it reads as if it were absent, and a
-/// refused value changes nothing. `fetchObject(forKey:)` and `storeObject(_:forKey:)` throw the
-/// reason.
+/// Numbers are read as `NSNumber`, which casts to each type that holds them. A value that cannot be
+/// read reads as absent, and a value that cannot be stored changes nothing; `lastPreferencesError`
+/// has the reason. `fetchObject(forKey:)` and `storeObject(_:forKey:)` throw it.
 ///
 /// It is as safe to use from several threads as its preferences are. A subclass inherits
 /// ``init(preferences:)`` if it overrides `init(suiteName:)`.
 open class BackedUserDefaults: UserDefaults {
-  /// The preferences that have the values.
+  /// The preferences that hold the values.
   public final private(set) var preferences: any MutablePreferencesType
 
   let state = PosixMutex(BackedState())
@@ -38,19 +37,15 @@ open class BackedUserDefaults: UserDefaults {
   /// How often changes were reported.
   let postCount = Atomic(0)
 
-  /// Creates user defaults in memory.
-  ///
-  /// - Parameter suiteName: Ignored.
+  /// Creates user defaults in memory; the name is ignored.
   public override init?(suiteName: String?) {
     preferences = MutableDictionaryPreferences()
-    // Names a file that never exists, because nothing is written to it.
+    // The name of a file that never exists, because nothing is written to it.
     super.init(suiteName: "PrephirencesBackedUserDefaults")
     arguments = super.volatileDomain(forName: UserDefaults.argumentDomain)
   }
 
-  /// Creates user defaults over preferences.
-  ///
-  /// - Parameter preferences: The preferences that have the values.
+  /// Creates user defaults over preferences, which hold the values.
   public convenience init(preferences: any MutablePreferencesType) {
     // The initializers with a suite name can fail, this one cannot.
     self.init()
@@ -70,46 +65,36 @@ open class BackedUserDefaults: UserDefaults {
 
   // MARK: Reading
 
-  /// Returns the value of a key; a failure reads as `nil`, and `lastPreferencesError` has it.
   open override func object(forKey key: PreferenceKey) -> Any? { read(key) }
 
-  /// Returns the text of a key; numbers are converted.
   open override func string(forKey key: PreferenceKey) -> String? { readString(key) }
 
-  /// Returns the array of a key.
   open override func array(forKey key: PreferenceKey) -> [Any]? {
     object(forKey: key) as? [Any]
   }
 
-  /// Returns the dictionary of a key.
   open override func dictionary(forKey key: PreferenceKey) -> [String: Any]? {
     object(forKey: key) as? [String: Any]
   }
 
-  /// Returns the array of strings of a key.
   open override func stringArray(forKey key: PreferenceKey) -> [String]? {
     object(forKey: key) as? [String]
   }
 
-  /// Returns the bytes of a key.
   open override func data(forKey key: PreferenceKey) -> Data? { readData(key) }
 
-  /// Returns the integer of a key; 0 if there is none.
   open override func integer(forKey key: PreferenceKey) -> Int {
     PreferenceValue(reading: object(forKey: key)).integer
   }
 
-  /// Returns the number of a key, in single precision; 0 if there is none.
   open override func float(forKey key: PreferenceKey) -> Float {
     PreferenceValue(reading: object(forKey: key)).float
   }
 
-  /// Returns the number of a key; 0 if there is none.
   open override func double(forKey key: PreferenceKey) -> Double {
     PreferenceValue(reading: object(forKey: key)).double
   }
 
-  /// Returns the truth value of a key; `false` if there is none.
   open override func bool(forKey key: PreferenceKey) -> Bool {
     PreferenceValue(reading: object(forKey: key)).bool
   }
@@ -127,32 +112,24 @@ open class BackedUserDefaults: UserDefaults {
 
   // MARK: Writing
 
-  /// Sets the value of a key; `nil` removes the key.
-  ///
-  /// - Parameter value: The value; an unsupported value changes nothing.
+  /// Sets the value of a key; `nil` removes the key, and an unsupported value changes nothing.
   open override func set(_ value: Any?, forKey key: PreferenceKey) { write([(key, value)]) }
 
-  /// Sets the value of a key to an integer.
   open override func set(_ value: Int, forKey key: PreferenceKey) { write([(key, value)]) }
 
-  /// Sets the value of a key to a number in single precision.
   open override func set(_ value: Float, forKey key: PreferenceKey) { write([(key, value)]) }
 
-  /// Sets the value of a key to a number.
   open override func set(_ value: Double, forKey key: PreferenceKey) { write([(key, value)]) }
 
-  /// Sets the value of a key to a truth value.
   open override func set(_ value: Bool, forKey key: PreferenceKey) { write([(key, value)]) }
 
-  /// Sets the value of a key to a URL; `nil` removes the key.
   open override func set(_ url: URL?, forKey key: PreferenceKey) { write([(key, url)]) }
 
-  /// Removes a key and its value.
   open override func removeObject(forKey key: PreferenceKey) { write([(key, nil)]) }
 
-  /// Waits until all values are on the disk, if ``preferences`` are ``SynchronizingPreferences``.
+  /// Waits until all values are on disk, if ``preferences`` are ``SynchronizingPreferences``.
   ///
-  /// - Returns: `false` on failure; `lastPreferencesError` has the reason.
+  /// Returns `false` on failure; `lastPreferencesError` has the reason.
   @discardableResult
   open override func synchronize() -> Bool { synchronizePreferences() }
 
@@ -169,7 +146,7 @@ open class BackedUserDefaults: UserDefaults {
     state.withLock { $0.removeSuite(named: suiteName) }
   }
 
-  /// Replaces the values of a volatile domain; those of `argumentDomain` come before all others.
+  /// Replaces the values of a volatile domain; those of `argumentDomain` precede all others.
   ///
   /// Values of unsupported types are left out, and `lastPreferencesError` has the reason.
   open override func setVolatileDomain(_ domain: [String: Any], forName domainName: String) {
@@ -186,7 +163,7 @@ open class BackedUserDefaults: UserDefaults {
     if domainName == UserDefaults.argumentDomain { arguments = [:] }
   }
 
-  /// Returns the values of a domain; those of ``preferences`` for their own name.
+  /// Returns the values of a domain; for their own name, those of ``preferences``.
   open override func persistentDomain(forName domainName: String) -> [String: Any]? {
     guard let preferences = domainPreferences(domainName) else {
       return super.persistentDomain(forName: domainName)
@@ -195,7 +172,7 @@ open class BackedUserDefaults: UserDefaults {
     return values.isEmpty ? nil : values
   }
 
-  /// Replaces the values of a domain; those of ``preferences`` for their own name.
+  /// Replaces the values of a domain; for their own name, those of ``preferences``.
   open override func setPersistentDomain(_ values: [String: Any], forName domainName: String) {
     guard let preferences = domainPreferences(domainName) else {
       return super.setPersistentDomain(supportedForms(of: values), forName: domainName)
@@ -203,7 +180,7 @@ open class BackedUserDefaults: UserDefaults {
     replaceDomain(preferences, with: values)
   }
 
-  /// Removes all values of a domain; those of ``preferences`` for their own name.
+  /// Removes all values of a domain; for their own name, those of ``preferences``.
   open override func removePersistentDomain(forName domainName: String) {
     guard let preferences = domainPreferences(domainName) else {
       return super.removePersistentDomain(forName: domainName)
@@ -211,7 +188,7 @@ open class BackedUserDefaults: UserDefaults {
     removeDomain(preferences)
   }
 
-  /// Returns the preferences of a domain; `nil` if it is one of `UserDefaults`.
+  /// Returns the preferences of a domain, or `nil` if it is one of `UserDefaults`.
   private func domainPreferences(_ name: String) -> (any MutablePreferencesType)? {
     name == domain.name ? preferences : domain.neighbour(name)
   }
@@ -249,7 +226,7 @@ struct BackedState {
   func isWriting(_ key: PreferenceKey) -> Bool { written[key] != nil }
 }
 
-/// The persistent domain that the preferences of a ``BackedUserDefaults`` are, and its neighbours.
+/// The persistent domain of a ``BackedUserDefaults``' preferences, and the other domains.
 package struct BackedDomain {
   let name: String?
   private let named: ((String) -> any MutablePreferencesType)?
@@ -266,7 +243,7 @@ package struct BackedDomain {
     named?(name) ?? UserDefaults(suiteName: name) ?? UserDefaults.standard
   }
 
-  /// Returns another domain; `nil` if it is one of `UserDefaults`.
+  /// Returns another domain, or `nil` if it is one of `UserDefaults`.
   func neighbour(_ name: String) -> (any MutablePreferencesType)? {
     name == UserDefaults.globalDomain ? nil : named?(name)
   }
@@ -286,7 +263,7 @@ extension BackedUserDefaults {
     hasReadFailure.store(true, ordering: .sequentiallyConsistent)
   }
 
-  /// Forgets the failure of an earlier read, but not that of a change.
+  /// Forgets the failure of an earlier read, but not of a change.
   func forgetReadFailure() {
     guard hasReadFailure.load(ordering: .relaxed) else { return }
     record(nil)
@@ -294,10 +271,10 @@ extension BackedUserDefaults {
 }
 
 extension BackedUserDefaults {
-  /// Starts posting notifications of changes that are made elsewhere: through the preferences
-  /// themselves, or by another process.
+  /// Starts posting notifications of changes made elsewhere: through the preferences themselves, or
+  /// by another process.
   ///
-  /// The first use starts it, so that a store that was only named is not opened.
+  /// The first use starts it, so that a store that was only created is not opened.
   func beginNotifying() {
     guard !hasBegun.load(ordering: .relaxed),
       !hasBegun.exchange(true, ordering: .sequentiallyConsistent)

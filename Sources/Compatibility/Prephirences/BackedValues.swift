@@ -27,7 +27,7 @@ extension BackedUserDefaults {
     return state.withLock { $0.arguments[key] }
   }
 
-  /// Returns the value of a key that ``preferences`` do not have.
+  /// Returns the value of a key that is not in ``preferences``.
   func valueBehind(_ key: PreferenceKey) -> Any? {
     for suite in state.withLock(\.suites) {
       if let value = suite.preferences.object(forKey: key) { return withCastableNumbers(value) }
@@ -51,7 +51,7 @@ extension BackedUserDefaults {
     }
   }
 
-  // An adapter, such as a keychain, may know the text or the bytes of a value of another type.
+  // An adapter, such as a keychain, may know the text or bytes of a value of another type.
 
   func readString(_ key: PreferenceKey) -> String? {
     let value = object(forKey: key)
@@ -149,7 +149,7 @@ extension BackedUserDefaults {
     changingDomain(nil) { try Self.removeAll(from: domain) }
   }
 
-  /// Makes a change of a whole domain, which is reported once, also if nothing differs, as
+  /// Makes a change of a whole domain, which is reported once, even if nothing differs, as
   /// `UserDefaults` does.
   private func changingDomain(_ keys: [PreferenceKey]?, _ change: () throws -> Void) {
     beginNotifying()
@@ -164,13 +164,13 @@ extension BackedUserDefaults {
     if postCount.load(ordering: .relaxed) == count { postChange() }
   }
 
-  /// Returns the forms of values for `UserDefaults` itself, which stops the program if it gets others;
-  /// a value without a form is left out, and recorded.
+  /// Returns the forms of values for `UserDefaults` itself, which stops the program for others; a
+  /// value without a form is left out, and recorded.
   func supportedForms(of values: [String: Any]) -> [String: Any] {
     var forms: [String: Any] = [:]
     for (key, value) in values {
       do throws(PreferencesError) {
-        forms[key] = try PropertyListForm.encode(value, forKey: key)
+        forms[key] = try PropertyListForm.encode(value, forKey: key).plain
       } catch {
         record(error)
       }
@@ -216,7 +216,7 @@ extension BackedUserDefaults {
     }
   }
 
-  /// Returns a Foundation object as the Swift value that a Swift program would have set.
+  /// Returns the Swift value that a Swift program would have set instead of a Foundation object.
   private static func withoutObject(_ value: Any) -> Any {
     type(of: value) is AnyClass ? PropertyListForm.value(standingFor: value) ?? value : value
   }

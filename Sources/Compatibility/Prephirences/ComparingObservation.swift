@@ -3,7 +3,7 @@ internal import PrephirencesSystem
 
 /// Finds changes by comparing values, for preferences that only learn which keys may have changed.
 ///
-/// It retains the values of the observed keys, and the preferences themselves.
+/// It retains the preferences, and the values of the observed keys.
 package final class ComparingObservation: Sendable {
   private let observer: PreferenceObserver
   private let preferences: @Sendable () -> any PreferencesType
@@ -13,8 +13,8 @@ package final class ComparingObservation: Sendable {
   /// Creates an observation that starts with ``begin()``; earlier requests to look wait for it.
   package init(_ observer: PreferenceObserver, of preferences: any PreferencesType) {
     self.observer = observer
-    // Preferences need not be `Sendable`; an observer accepts that they are used on the threads
-    // that change them.
+    // Preferences need not be `Sendable`; an observer accepts that the threads that change them use
+    // them.
     nonisolated(unsafe) let preferences = preferences
     self.preferences = { preferences }
   }
@@ -31,7 +31,7 @@ package final class ComparingObservation: Sendable {
     queue.runRest(look)
   }
 
-  /// Compares the keys that may have changed, or all of them if `nil`.
+  /// Compares the keys that may have changed, or all if it is `nil`.
   package func look(at keys: [PreferenceKey]?) {
     guard let keys else {
       queue.add { $0.addAll() }

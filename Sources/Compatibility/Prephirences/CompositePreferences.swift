@@ -23,9 +23,7 @@ open class CompositePreferences: ForwardingPreferences, ExpressibleByArrayLitera
   /// The preferences that can only be read.
   public let immutableArray: [any PreferencesType]
 
-  /// Combines several preferences.
-  ///
-  /// - Parameter array: The preferences, in the order of the search.
+  /// Combines several preferences, in the order of the search.
   public init(_ array: [any PreferencesType]) {
     self.array = array
     mutableArray = array.compactMap { $0 as? any MutablePreferencesType }
@@ -33,9 +31,7 @@ open class CompositePreferences: ForwardingPreferences, ExpressibleByArrayLitera
     super.init()
   }
 
-  /// Combines the preferences of an array literal.
-  ///
-  /// - Parameter elements: The preferences, in the order of the search.
+  /// Combines the preferences of an array literal, in the order of the search.
   public required convenience init(arrayLiteral elements: any PreferencesType...) {
     self.init(elements)
   }
@@ -48,29 +44,24 @@ open class CompositePreferences: ForwardingPreferences, ExpressibleByArrayLitera
     return nil
   }
 
-  /// Returns the first preferences that have the key, or else the last, whose answer for a missing
-  /// key is used.
+  /// Returns the first preferences that have the key, or else the last, whose answer is used for a
+  /// missing key.
   override func resolve(_ key: PreferenceKey) -> (preferences: any PreferencesType, key: String)? {
     guard let last = array.indices.last else { return nil }
     for index in 0..<last where array[index].hasObject(forKey: key) { return (array[index], key) }
     return (array[last], key)
   }
 
-  /// Returns the first preferences that have a key.
-  ///
-  /// - Returns: The preferences; `nil` if none of them have the key.
+  /// Returns the first preferences that have a key, or `nil`.
   public final func preferences(with key: PreferenceKey) -> (any PreferencesType)? {
     index(of: key).map { array[$0] }
   }
 
-  /// Returns the first preferences that have a key and can be changed.
-  ///
-  /// - Returns: The preferences; `nil` if none of them have the key.
+  /// Returns the first preferences that have a key and can be changed, or `nil`.
   public final func mutablePreferences(with key: PreferenceKey) -> (any MutablePreferencesType)? {
     mutableArray.first { $0.hasObject(forKey: key) }
   }
 
-  /// Returns the value of a key.
   open override func object(forKey key: PreferenceKey) -> PreferenceObject? {
     guard let last = array.indices.last else { return nil }
     for index in 0..<last {
@@ -92,12 +83,11 @@ open class CompositePreferences: ForwardingPreferences, ExpressibleByArrayLitera
     }
   }
 
-  /// Returns whether a key has a value.
   open override func hasObject(forKey key: PreferenceKey) -> Bool { index(of: key) != nil }
 
-  /// Starts notifying an observer of changes to visible values, whichever preferences have changed.
+  /// Starts notifying an observer of changes to visible values.
   ///
-  /// A change is not reported if preferences earlier in the order hide it. To find visible changes,
+  /// A change is not reported if earlier preferences in the order hide it. To find visible changes,
   /// this retains the values of the observed keys during the observation.
   open override func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     let comparing = ComparingObservation(observer, of: self)
@@ -115,13 +105,13 @@ open class CompositePreferences: ForwardingPreferences, ExpressibleByArrayLitera
 
 /// A value of combined preferences is from the first ones that have it.
 extension CompositePreferences: OwnValuePreferences {
-  /// Returns the value of a key if it is the own one of the first preferences that have it.
+  /// Returns the value of a key if it is the own one of the first preferences that have it;
+  /// otherwise `nil`.
   ///
-  /// - Returns: The value; `nil` if there is none, or if it is from elsewhere.
   /// - Throws: The error of the first member that has the key or cannot read it.
   public func fetchOwnObject(forKey key: PreferenceKey) throws -> PreferenceObject? {
     for preferences in array {
-      // First, since members that combine others report a failure of these only here.
+      // Checked first, since members that combine others report their failures only here.
       if let own = try preferences.ownObject(forKey: key) { return own }
       if try preferences.fetchedObject(forKey: key) != nil { return nil }
     }
@@ -152,20 +142,15 @@ open class MutableCompositePreferences: CompositePreferences, MutablePreferences
     set { onlyFirst.store(newValue, ordering: .sequentiallyConsistent) }
   }
 
-  /// Combines several preferences.
+  /// Combines several preferences, in the order of the search.
   ///
-  /// - Parameters:
-  ///   - array: The preferences, in the order of the search.
-  ///   - affectOnlyFirstMutable: Whether changes go to the first mutable preferences only, or to
-  ///     all.
+  /// Changes go to the first mutable ones only, or if `affectOnlyFirstMutable` is `false`, to all.
   public init(_ array: [any PreferencesType], affectOnlyFirstMutable: Bool) {
     onlyFirst = Atomic(affectOnlyFirstMutable)
     super.init(array)
   }
 
   /// Combines several preferences; changes go to the first mutable ones only.
-  ///
-  /// - Parameter array: The preferences, in the order of the search.
   public override convenience init(_ array: [any PreferencesType]) {
     self.init(array, affectOnlyFirstMutable: true)
   }
@@ -176,49 +161,40 @@ open class MutableCompositePreferences: CompositePreferences, MutablePreferences
     for index in 0..<end { change(mutableArray[index]) }
   }
 
-  /// The value of a key; setting `nil` removes the key.
   open override subscript(key: PreferenceKey) -> PreferenceObject? {
     get { object(forKey: key) }
     set { set(newValue, forKey: key) }
   }
 
-  /// Sets the value of a key; `nil` removes the key.
   open func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     change { $0[key] = value }
   }
 
-  /// Removes a key and its value.
   open func removeObject(forKey key: PreferenceKey) {
     change { $0.removeObject(forKey: key) }
   }
 
-  /// Sets the value of a key to an integer.
   open func set(_ value: Int, forKey key: PreferenceKey) {
     change { $0.set(value, forKey: key) }
   }
 
-  /// Sets the value of a key to a number in single precision.
   open func set(_ value: Float, forKey key: PreferenceKey) {
     change { $0.set(value, forKey: key) }
   }
 
-  /// Sets the value of a key to a number.
   open func set(_ value: Double, forKey key: PreferenceKey) {
     change { $0.set(value, forKey: key) }
   }
 
-  /// Sets the value of a key to a truth value.
   open func set(_ value: Bool, forKey key: PreferenceKey) {
     change { $0.set(value, forKey: key) }
   }
 
-  /// Sets the value of a key to a URL; `nil` removes the key.
   open func set(_ value: URL?, forKey key: PreferenceKey) {
     guard let value else { return removeObject(forKey: key) }
     change { $0.set(value, forKey: key) }
   }
 
-  /// Sets the value of a key to the archive of an object; `nil` removes the key.
   open func set(objectToArchive value: PreferenceObject?, forKey key: PreferenceKey) {
     change { $0.set(objectToArchive: value, forKey: key) }
   }
@@ -241,9 +217,8 @@ open class MutableCompositePreferences: CompositePreferences, MutablePreferences
 
 /// Combined preferences report the failures of their members.
 extension MutableCompositePreferences: FalliblePreferencesType {
-  /// Returns the value of a key, from the first preferences that have it.
+  /// Returns the value of a key from the first preferences that have it, or `nil`.
   ///
-  /// - Returns: The value, or `nil` if there is none.
   /// - Throws: The error of the first member that has the key or cannot read it: that member could
   ///   have a value that hides those of the others.
   public func fetchObject(forKey key: PreferenceKey) throws -> PreferenceObject? {
@@ -265,18 +240,17 @@ extension MutableCompositePreferences: FalliblePreferencesType {
     }
   }
 
-  /// Sets the value of a key, in the first mutable preferences or in all.
+  /// Sets the value of a key in the first mutable preferences or in all; `nil` removes the key.
   ///
-  /// - Parameter value: The value; `nil` removes the key.
-  /// - Throws: The first error of a member; those after it did not change.
+  /// - Throws: The first error of a member; members after it did not change.
   public func storeObject(_ value: PreferenceObject?, forKey key: PreferenceKey) throws {
     try storeObjects([(key, value)])
   }
 
-  /// Sets the values of several keys, in the first mutable preferences or in all.
+  /// Sets the values of several keys in the first mutable preferences or in all; `nil` removes a
+  /// key.
   ///
-  /// - Parameter values: The keys with their values; `nil` removes the key.
-  /// - Throws: The first error of a member; those after it did not change.
+  /// - Throws: The first error of a member; members after it did not change.
   public func storeObjects(
     _ values: [(key: PreferenceKey, value: PreferenceObject?)]
   ) throws {
@@ -291,7 +265,7 @@ extension MutableCompositePreferences: FalliblePreferencesType {
 
   /// Removes all keys from all mutable preferences.
   ///
-  /// - Throws: The first error of a member; those after it did not change.
+  /// - Throws: The first error of a member; members after it did not change.
   public func removeAllObjects() throws {
     guard type(of: self) == MutableCompositePreferences.self else { return clearAll() }
     for preferences in mutableArray {

@@ -28,19 +28,15 @@ open class DictionaryPreferences: ForwardingPreferences, ExpressibleByDictionary
     storage = SharedDictionary(dictionary)
   }
 
-  /// Reads preferences from a property list.
+  /// Reads preferences from a property list whose root is a dictionary.
   ///
   /// It is `nil` if the file is missing or damaged; ``init(contentsOfFile:)`` reports which.
-  ///
-  /// - Parameter filePath: The path of the file; its root is a dictionary.
   public init?(filePath: String) {
-    guard let file = try? PropertyListFile(path: filePath).read() else { return nil }
+    guard let file = try? PropertyListFile(path: filePath).readObjects() else { return nil }
     storage = SharedDictionary(file.values)
   }
 
   /// Creates preferences from the elements of a dictionary literal.
-  ///
-  /// - Parameter elements: The keys, each once, with their values.
   public required convenience init(dictionaryLiteral elements: (PreferenceKey, PreferenceObject)...)
   {
     self.init(dictionary: PreferencesDictionary(elements) { _, last in last })
@@ -51,13 +47,12 @@ open class DictionaryPreferences: ForwardingPreferences, ExpressibleByDictionary
     self.init(dictionary: dictionary)
   }
 
-  /// Reads preferences from a property list.
+  /// Reads preferences from a property list whose root is a dictionary.
   ///
-  /// - Parameter path: The path of the file; its root is a dictionary.
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/notFound``,
   ///   ``PreferencesError/Code/damaged`` or ``PreferencesError/Code/inputOutput``.
   public convenience init(contentsOfFile path: String) throws(PreferencesError) {
-    self.init(dictionary: try PropertyListFile(path: path).read().values)
+    self.init(dictionary: try PropertyListFile(path: path).readObjects().values)
   }
 
   /// Copies all values of other preferences.
@@ -65,13 +60,10 @@ open class DictionaryPreferences: ForwardingPreferences, ExpressibleByDictionary
     self.init(dictionary: preferences.dictionary())
   }
 
-  /// Returns the value of a key.
   open override func object(forKey key: PreferenceKey) -> PreferenceObject? { storage[key] }
 
-  /// Returns all preferences.
   open override func dictionary() -> PreferencesDictionary { storage.all }
 
-  /// Returns whether a key has a value.
   open override func hasObject(forKey key: PreferenceKey) -> Bool {
     // A subclass may have other objects.
     let type = type(of: self)
@@ -79,7 +71,6 @@ open class DictionaryPreferences: ForwardingPreferences, ExpressibleByDictionary
       ? storage.contains(key) : object(forKey: key) != nil
   }
 
-  /// Starts notifying an observer of changes.
   open override func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     storage.observers.add(observer, of: self)
   }
@@ -90,15 +81,11 @@ open class DictionaryIteratorAdapter<Key: Hashable, Value>: IteratorProtocol {
   private var iterator: Dictionary<Key, Value>.Iterator
 
   /// Creates an iterator that starts at the first element.
-  ///
-  /// - Parameter iterator: The iterator of the dictionary.
   public init(_ iterator: Dictionary<Key, Value>.Iterator) {
     self.iterator = iterator
   }
 
-  /// Advances to the next element.
-  ///
-  /// - Returns: The element, or `nil` after the last.
+  /// Advances to the next element, or returns `nil` after the last.
   open func next() -> (Key, Value)? {
     iterator.next().map { ($0.key, $0.value) }
   }
@@ -108,32 +95,26 @@ extension DictionaryPreferences: Sequence {
   /// A key and its value.
   public typealias Element = (Key, Value)
 
-  /// Returns an iterator over the present keys and values.
-  ///
-  /// - Returns: The iterator, which later changes do not affect.
+  /// Returns an iterator over the present keys and values, which later changes do not affect.
   public func makeIterator() -> DictionaryIteratorAdapter<Key, Value> {
     DictionaryIteratorAdapter(dictionary().makeIterator())
   }
 
-  /// The key and value at a position of ``dictionary()``.
-  ///
-  /// - Parameter position: A position, valid until a key is added or removed.
+  /// The key and value at a position of ``dictionary()``, valid until a key is added or removed.
   public subscript(position: DictionaryIndex<Key, Value>) -> Element {
     let element = dictionary()[position]
     return (element.key, element.value)
   }
 
-  /// The value of a key that may be missing.
-  ///
-  /// - Parameter key: The key; `nil` has no value.
+  /// The value of a key; a missing key has none.
   @_nonoverride public subscript(key: Key?) -> Value? { key.flatMap(object(forKey:)) }
 }
 
 /// Preferences in memory that threads share.
 ///
 /// Old values are returned, so that they are destroyed outside the lock. Changes are posted to the
-/// observers; the caller must call ``PreferenceObservers/deliverPending()`` after it has released its
-/// own lock.
+/// observers; the caller must call ``PreferenceObservers/deliverPending()`` after it has released
+/// its own lock.
 package final class SharedDictionary: Sendable {
   package let observers = PreferenceObservers()
 
@@ -150,7 +131,6 @@ package final class SharedDictionary: Sendable {
 
   package subscript(key: PreferenceKey) -> PreferenceObject? { values.withLock { $0[key] } }
 
-  /// Returns whether a key has a value, without a copy of it.
   func contains(_ key: PreferenceKey) -> Bool {
     values.withLock { $0.index(forKey: key) != nil }
   }

@@ -10,10 +10,7 @@ public import Foundation
 open class BundlePreference<T>: Preference<T>, @unchecked Sendable {
   // Unchecked like the superclass.
 
-  /// Creates a preference.
-  ///
-  /// - Parameter transformation: How the value is stored; see
-  ///   ``Preference/init(preferences:key:transformation:)``.
+  /// Creates a preference; see ``Preference/init(preferences:key:transformation:)``.
   public init(
     bundle: Bundle = .main, key: PreferenceKey,
     transformation: (any PreferenceTransformation)? = nil
@@ -21,10 +18,8 @@ open class BundlePreference<T>: Preference<T>, @unchecked Sendable {
     super.init(preferences: bundle, key: key, transformation: transformation)
   }
 
-  /// Creates a preference for one of Core Foundation's keys.
-  ///
-  /// - Parameter transformation: How the value is stored; see
-  ///   ``Preference/init(preferences:key:transformation:)``.
+  /// Creates a preference for one of Core Foundation's keys; see
+  /// ``Preference/init(preferences:key:transformation:)``.
   public convenience init(
     bundle: Bundle = .main, coreFoundationKeys: CoreFoundationKeys,
     transformation: (any PreferenceTransformation)? = nil
@@ -58,10 +53,7 @@ public struct BundlePreferenceWithDefault<T>: @unchecked Sendable {
   /// The value that a read returns if there is none.
   public let defaultValue: T
 
-  /// Creates a preference with a default.
-  ///
-  /// - Parameter transformation: How the value is stored; see
-  ///   ``Preference/init(preferences:key:transformation:)``.
+  /// Creates a preference with a default; see ``Preference/init(preferences:key:transformation:)``.
   public init(
     bundle: Bundle = .main, key: PreferenceKey,
     default defaultValue: T, transformation: (any PreferenceTransformation)? = nil
@@ -70,10 +62,8 @@ public struct BundlePreferenceWithDefault<T>: @unchecked Sendable {
     self.defaultValue = defaultValue
   }
 
-  /// Creates a preference whose default is the initial value of the property.
-  ///
-  /// - Parameter transformation: How the value is stored; see
-  ///   ``Preference/init(preferences:key:transformation:)``.
+  /// Creates a preference whose default is the initial value of the property; see
+  /// ``Preference/init(preferences:key:transformation:)``.
   public init(
     wrappedValue: T, bundle: Bundle = .main,
     key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
@@ -96,10 +86,7 @@ public struct BundlePreferenceWithDefault<T>: @unchecked Sendable {
 open class UserDefaultsPreference<T>: MutablePreference<T>, @unchecked Sendable {
   // Unchecked like the superclass.
 
-  /// Creates a preference.
-  ///
-  /// - Parameter transformation: How the value is stored; see
-  ///   ``Preference/init(preferences:key:transformation:)``.
+  /// Creates a preference; see ``Preference/init(preferences:key:transformation:)``.
   public init(
     userDefaults: UserDefaults = .standard, key: PreferenceKey,
     transformation: (any PreferenceTransformation)? = nil
@@ -139,10 +126,7 @@ public struct UserDefaultsPreferenceWithDefault<T>: @unchecked Sendable {
   /// The value that a read returns if there is none.
   public let defaultValue: T
 
-  /// Creates a preference with a default.
-  ///
-  /// - Parameter transformation: How the value is stored; see
-  ///   ``Preference/init(preferences:key:transformation:)``.
+  /// Creates a preference with a default; see ``Preference/init(preferences:key:transformation:)``.
   public init(
     userDefaults: UserDefaults = .standard, key: PreferenceKey,
     default defaultValue: T, transformation: (any PreferenceTransformation)? = nil
@@ -152,10 +136,8 @@ public struct UserDefaultsPreferenceWithDefault<T>: @unchecked Sendable {
     self.defaultValue = defaultValue
   }
 
-  /// Creates a preference whose default is the initial value of the property.
-  ///
-  /// - Parameter transformation: How the value is stored; see
-  ///   ``Preference/init(preferences:key:transformation:)``.
+  /// Creates a preference whose default is the initial value of the property; see
+  /// ``Preference/init(preferences:key:transformation:)``.
   public init(
     wrappedValue: T, userDefaults: UserDefaults = .standard,
     key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
@@ -171,14 +153,11 @@ public struct UserDefaultsPreferenceWithDefault<T>: @unchecked Sendable {
   }
 }
 
-// The wrappers without preferences of their own, as in `@Preference(key: "width")`, use the shared
-// instance.
+// Wrappers without preferences, as in `@Preference(key: "width")`, use the shared instance.
 
 extension Preference {
-  /// Creates a preference of ``Prephirences/sharedInstance``.
-  ///
-  /// - Parameter transformation: How the value is stored; see
-  ///   ``init(preferences:key:transformation:)``.
+  /// Creates a preference of ``Prephirences/sharedInstance``; see
+  /// ``init(preferences:key:transformation:)``.
   public convenience init(
     key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
   ) {
@@ -214,11 +193,11 @@ extension PreferenceWithDefault {
 }
 
 extension MutablePreference {
-  // The first parameter only tells this initializer from the superclass's, which an extension cannot
-  // override.
+  // The first parameter only distinguishes this initializer from the superclass's, which an
+  // extension cannot override.
 
-  /// Creates a preference of ``Prephirences/sharedMutableInstance``, or of `UserDefaults.standard` if
-  /// that is read-only.
+  /// Creates a preference of ``Prephirences/sharedMutableInstance``, or of `UserDefaults.standard`
+  /// if that is read-only.
   public convenience init(
     of registry: Prephirences.Type = Prephirences.self, key: PreferenceKey,
     transformation: (any PreferenceTransformation)? = nil

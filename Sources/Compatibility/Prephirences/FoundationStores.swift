@@ -7,7 +7,7 @@ internal import PrephirencesSystem
 public final class NSCachePreferences<ObjectType: AnyObject>: MutablePreferencesType,
   PreferencesAdapter, @unchecked Sendable
 {
-  // Unchecked because of the cache, which is thread-safe itself.
+  // Unchecked because of the cache, which is thread-safe.
 
   /// The cache.
   public let cache: NSCache<NSString, ObjectType>
@@ -24,9 +24,8 @@ public final class NSCachePreferences<ObjectType: AnyObject>: MutablePreferences
   // called while it is held, and may use these preferences.
   private let order = NSRecursiveLock()
 
-  /// Creates preferences in a cache.
-  ///
-  /// - Parameter cache: The cache; its present objects can be read, but are not among ``keys()``.
+  /// Creates preferences in a cache, whose present objects can be read but are not among
+  /// ``keys()``.
   public init(cache: NSCache<NSString, ObjectType> = NSCache()) {
     self.cache = cache
   }
@@ -37,7 +36,7 @@ public final class NSCachePreferences<ObjectType: AnyObject>: MutablePreferences
     set { state.withLock { $0.insertCost = newValue } }
   }
 
-  /// Returns the object of a key, if it is still in the cache.
+  /// Returns the object of a key if it is still in the cache.
   public func object(forKey key: PreferenceKey) -> PreferenceObject? {
     cache.object(forKey: key as NSString)
   }
@@ -47,10 +46,8 @@ public final class NSCachePreferences<ObjectType: AnyObject>: MutablePreferences
     state.withLock(\.keys).filter { cache.object(forKey: $0 as NSString) != nil }
   }
 
-  /// Sets the object of a key.
-  ///
-  /// - Parameter value: The object; `nil`, or an object of a type that the cache does not hold,
-  ///   removes the key.
+  /// Sets the object of a key; `nil`, or an object of a type that the cache does not hold, removes
+  /// the key.
   public func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     guard let object = value as? ObjectType else { return removeObject(forKey: key) }
     change([key], to: object) {
@@ -229,25 +226,19 @@ extension NSCoder: MutablePreferencesType {
 // Stored as the text of `NSStringFromRect` and its siblings, which is read back exactly.
 
 extension PreferencesType {
-  /// Returns the rectangle of a key.
-  ///
-  /// - Returns: The rectangle, or `nil` if the value is not the text of one.
+  /// Returns the rectangle of a key, or `nil` if the value is not the text of one.
   public func cgRect(forKey key: PreferenceKey) -> CGRect? {
     coordinates(forKey: key, count: 4).map {
       CGRect(x: $0[0], y: $0[1], width: $0[2], height: $0[3])
     }
   }
 
-  /// Returns the size of a key.
-  ///
-  /// - Returns: The size, or `nil` if the value is not the text of one.
+  /// Returns the size of a key, or `nil` if the value is not the text of one.
   public func cgSize(forKey key: PreferenceKey) -> CGSize? {
     coordinates(forKey: key, count: 2).map { CGSize(width: $0[0], height: $0[1]) }
   }
 
-  /// Returns the point of a key.
-  ///
-  /// - Returns: The point, or `nil` if the value is not the text of one.
+  /// Returns the point of a key, or `nil` if the value is not the text of one.
   public func cgPoint(forKey key: PreferenceKey) -> CGPoint? {
     coordinates(forKey: key, count: 2).map { CGPoint(x: $0[0], y: $0[1]) }
   }

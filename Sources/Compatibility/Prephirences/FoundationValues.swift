@@ -75,10 +75,11 @@ extension PropertyListReader.Format {
 }
 
 #if !canImport(ObjectiveC)
-/// Foundation's conversions of values to objects, which every program that links this module contains.
+/// Foundation's conversions of values to objects, which every program that links this module
+/// contains.
 ///
-/// With `-static-stdlib`, the linker takes from Foundation only the object files that something
-/// refers to. Foundation looks up these conversions at run time, so nothing refers to them; without
+/// With `-static-stdlib`, the linker only takes the object files of Foundation that something
+/// refers to. Foundation finds these conversions at run time, so nothing refers to them. Without
 /// them, property lists with arrays are refused, and keyed archives are empty, without an error.
 package enum FoundationBridges {
   package static var types: [any _ObjectiveCBridgeable.Type] {
@@ -122,14 +123,14 @@ extension PreferenceArchive: ObjectArchiver {
     return unarchiver.error == nil ? object : nil
   }
 
-  /// Returns whether this program has a class of this name whose objects can be read from archives.
+  /// Whether this program has a class with this name whose objects can be unarchived.
   package static func isArchivable(className: String) -> Bool {
     NSClassFromString(className) is any NSCoding.Type
   }
 
   /// Returns the object that a value is archived as, or `nil` if it cannot be archived.
   ///
-  /// The archiver accepts objects only; in some builds it treats anything else as an object that
+  /// The archiver accepts only objects; in some builds it treats anything else as an object that
   /// cannot be archived.
   static func object(toArchive value: Any) -> AnyObject? {
     guard let value = unwrapped(value), isArchivable(value) else { return nil }
@@ -155,16 +156,16 @@ extension PreferenceArchive: ObjectArchiver {
 }
 
 extension NSKeyedArchiver {
-  /// Ends the archive and returns it; `nil` if the archiver could not write it.
+  /// Ends the archive and returns it, or `nil` if the archiver could not write it.
   ///
-  /// The archiver reports that by empty data alone.
+  /// The archiver only reports that by empty data.
   var finishedData: Data? {
     finishEncoding()
     return encodedData.isEmpty ? nil : encodedData
   }
 }
 
-/// Refuses objects that would make an archiver stop the process, and records that it did.
+/// Refuses objects that would make an archiver stop the process, and records that.
 final class ArchiveGuard: NSObject, NSKeyedArchiverDelegate {
   private var depth = 0
   private(set) var hasRefused = false
@@ -187,7 +188,7 @@ final class ArchiveGuard: NSObject, NSKeyedArchiverDelegate {
 
   func archiverDidFinish(_ archiver: NSKeyedArchiver) {}
 
-  /// Returns whether an object can be archived.
+  /// Whether an object can be archived.
   ///
   /// On Linux, the class must have a name that can be looked up: it must not be generic, private or
   /// declared in another type.

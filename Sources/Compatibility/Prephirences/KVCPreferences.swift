@@ -13,7 +13,7 @@ internal import Foundation
 /// properties are accessed only through this object.
 open class KVCPreferences: PreferencesAdapter, @unchecked Sendable {
   // Unchecked because the lock guards access to the object. It is recursive because properties may
-  // read these preferences themselves.
+  // read these preferences.
   let lock = NSRecursiveLock()
   let target: Any
   let table: PropertyTable
@@ -25,8 +25,7 @@ open class KVCPreferences: PreferencesAdapter, @unchecked Sendable {
 
   /// Wraps an object, or a copy of a structure.
   ///
-  /// - Parameter object: The object; if its class conforms to ``PreferenceKeyPaths``, only the
-  ///   listed properties are used.
+  /// If its class conforms to ``PreferenceKeyPaths``, only the listed properties are used.
   public convenience init(_ object: Any) {
     self.init(object, table: PropertyTable(listedBy: object))
   }
@@ -44,15 +43,13 @@ open class KVCPreferences: PreferencesAdapter, @unchecked Sendable {
   }
 
   /// Wraps properties of an object, with the given keys.
-  ///
-  /// - Parameter keyPaths: The properties by their keys.
   public convenience init<Object: AnyObject>(
     _ object: Object, _ keyPaths: [PreferenceKey: PartialKeyPath<Object>]
   ) {
     self.init(object, table: PropertyTable(named: keyPaths, of: object))
   }
 
-  /// No failure: properties that can only be read don't fail.
+  /// No failure: reading properties doesn't fail.
   open var lastPreferencesError: PreferencesError? { nil }
 
   /// The listed key paths whose names could not be derived.
@@ -121,11 +118,9 @@ open class MutableKVCPreferences: KVCPreferences, MutablePreferencesType, @unche
       .map(\.key).sorted()
   }
 
-  /// Sets a property.
+  /// Sets a property; `nil` is accepted only by an optional one.
   ///
-  /// - Parameters:
-  ///   - value: The value; `nil` is accepted only by an optional property.
-  ///   - key: The name of the property, or a listed path.
+  /// - Parameter key: The name of the property, or a listed path.
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/readOnly`` if the property is
   ///   read-only, ``PreferencesError/Code/unknownKey`` if the property does not exist,
   ///   ``PreferencesError/Code/typeMismatch`` if it has another type.
@@ -205,21 +200,21 @@ open class MutableKVCPreferences: KVCPreferences, MutablePreferencesType, @unche
   /// Sets an optional property to `nil`.
   open func removeObject(forKey key: PreferenceKey) { set(nil as PreferenceObject?, forKey: key) }
 
-  /// Sets all optional properties to `nil`; the others do not change.
+  /// Sets all optional properties to `nil`; others do not change.
   open func clearAll() {
     for key in keys() { try? assign(nil, forKey: key) }
   }
 }
 
 extension KVCPreferences {
-  /// Starts notifying an observer of changes that are made through preferences of the same object.
+  /// Starts notifying an observer of changes made through preferences of the same object.
   ///
   /// Changes that the program makes to the object itself are not noticed.
   public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     ObjectObservers.shared.add(observer, of: self, object: observed)
   }
 
-  /// The observers of the object; `nil` if there are none.
+  /// The observers of the object, or `nil`.
   var observers: PreferenceObservers? { ObjectObservers.shared.observers(of: observed) }
 
   /// The object, or these preferences if they wrap a copy of a structure, which nobody else uses.

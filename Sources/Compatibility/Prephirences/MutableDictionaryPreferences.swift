@@ -13,7 +13,6 @@ internal import PrephirencesSystem
 open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferencesType,
   @unchecked Sendable
 {
-  /// The value of a key; setting `nil` removes the key.
   open override subscript(key: PreferenceKey) -> PreferenceObject? {
     get { object(forKey: key) }
     set {
@@ -23,44 +22,36 @@ open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferenc
     }
   }
 
-  /// Sets the value of a key; `nil` removes the key.
   open func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     storage.replace(key, with: value)
     notifyChange { [key] }
   }
 
-  /// Removes a key and its value.
   open func removeObject(forKey key: PreferenceKey) {
     storage.replace(key, with: nil)
     notifyChange { [key] }
   }
 
-  /// Sets the value of a key to an integer.
   open func set(_ value: Int, forKey key: PreferenceKey) {
     set(plain: value, forKey: key)
   }
 
-  /// Sets the value of a key to a number in single precision.
   open func set(_ value: Float, forKey key: PreferenceKey) {
     set(plain: value, forKey: key)
   }
 
-  /// Sets the value of a key to a number.
   open func set(_ value: Double, forKey key: PreferenceKey) {
     set(plain: value, forKey: key)
   }
 
-  /// Sets the value of a key to a truth value.
   open func set(_ value: Bool, forKey key: PreferenceKey) {
     set(plain: value, forKey: key)
   }
 
-  /// Sets the value of a key to a URL; `nil` removes the key.
   open func set(_ value: URL?, forKey key: PreferenceKey) {
     set(value as PreferenceObject?, forKey: key)
   }
 
-  /// Sets the value of a key to the archive of an object; `nil` removes the key.
   open func set(objectToArchive value: PreferenceObject?, forKey key: PreferenceKey) {
     guard let value = unwrapped(value) else { return removeObject(forKey: key) }
     guard let archive = PreferenceArchive.archive(value) else {
@@ -69,7 +60,6 @@ open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferenc
     set(archive as PreferenceObject?, forKey: key)
   }
 
-  /// Removes all keys and their values.
   open func clearAll() {
     let removed = storage.replaceAll(with: [:])
     notifyChange { Array(removed.keys) }
@@ -85,10 +75,10 @@ open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferenc
   /// Does nothing: preferences in memory do not record failures.
   open func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {}
 
-  /// Whether no subclass has setters of its own, which all others must call.
+  /// Whether no subclass has its own setters, which all others must call.
   private var isPlain: Bool { type(of: self) == MutableDictionaryPreferences.self }
 
-  /// Sets a value that is no optional.
+  /// Sets a value that is not an optional.
   private func set<Value>(plain value: Value, forKey key: PreferenceKey) {
     guard isPlain else { return set(value as PreferenceObject?, forKey: key) }
     storage.store(value, forKey: key)
@@ -101,10 +91,10 @@ open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferenc
   }
 }
 
-/// Preferences in memory that store a change elsewhere, too, before it is reported to observers.
+/// Preferences in memory that also store a change elsewhere before observers are notified.
 ///
-/// A protocol, because a method of a class that only this package knows could not be overridden in
-/// another module.
+/// It is a protocol, because another module could not override a method that only this package
+/// knows.
 package protocol ChangeRecording {
   /// Records that the values of keys were changed.
   func didChange(_ keys: () -> [PreferenceKey])
@@ -133,8 +123,6 @@ open class BufferPreferences: MutableDictionaryPreferences, ChangeRecording, @un
   }
 
   /// Creates a buffer over preferences in memory, with the elements of a dictionary literal.
-  ///
-  /// - Parameter elements: The keys, each once, with their values.
   public required convenience init(dictionaryLiteral elements: (PreferenceKey, PreferenceObject)...)
   {
     self.init(
@@ -145,9 +133,8 @@ open class BufferPreferences: MutableDictionaryPreferences, ChangeRecording, @un
   /// Whether there are uncommitted changes.
   public var hasChanges: Bool { changedKeys.withLock { !$0.isEmpty } }
 
-  /// Writes the changes since the last commit or rollback to the buffered preferences.
-  ///
-  /// Other keys there do not change.
+  /// Writes the changes since the last commit or rollback to the buffered preferences, whose other
+  /// keys do not change.
   open func commit() {
     let keys = changedKeys.withLock { keys in
       defer { keys = [] }

@@ -14,22 +14,20 @@ internal import PrephirencesSystem
 /// threads.
 ///
 /// Values are read back as they were set, numbers as `NSNumber`. Setting a value that a property
-/// list cannot hold changes nothing, and ``lastPreferencesError`` has the reason until the next write
-/// or read.
+/// list cannot hold changes nothing, and ``lastPreferencesError`` has the reason until the next
+/// write or read.
 open class Plist: MutableDictionaryPreferences, ChangeRecording, @unchecked Sendable {
-  /// The path of the file; `nil` for preferences from a dictionary literal, which have no file.
+  /// The path of the file; `nil` for preferences from a dictionary literal.
   public let filePath: String?
 
   let state: PosixMutex<PlistState>
 
-  // Only one thread reads or writes at a time, so that the last write has the last values.
+  // One thread at a time reads or writes, so that the last write has the last values.
   let access = NSLock()
 
   /// Creates preferences from a dictionary, for a file that the first write creates or replaces.
   ///
-  /// - Parameters:
-  ///   - filePath: The path of the file; `nil` if there is none.
-  ///   - format: The format of the file.
+  /// - Parameter filePath: The path of the file; `nil` if there is none.
   public init(
     _ values: PreferencesDictionary, filePath: String?,
     format: PropertyListSerialization.PropertyListFormat = .xml
@@ -39,31 +37,26 @@ open class Plist: MutableDictionaryPreferences, ChangeRecording, @unchecked Send
     super.init(dictionary: values)
   }
 
-  /// Reads preferences from a file.
+  /// Reads preferences from a file whose root is a dictionary.
   ///
   /// It is `nil` if the file is missing or damaged; ``init(contentsOfFile:)`` reports which.
-  ///
-  /// - Parameter filePath: The path of the file; its root is a dictionary.
   public override init?(filePath: String) {
-    guard let file = try? PropertyListFile(path: filePath).read() else { return nil }
+    guard let file = try? PropertyListFile(path: filePath).readObjects() else { return nil }
     self.filePath = filePath
     state = PosixMutex(PlistState(format: file.format.foundationFormat))
     super.init(dictionary: file.values)
   }
 
-  /// Reads preferences from a file.
+  /// Reads preferences from a file whose root is a dictionary.
   ///
-  /// - Parameter path: The path of the file; its root is a dictionary.
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/notFound``,
   ///   ``PreferencesError/Code/damaged`` or ``PreferencesError/Code/inputOutput``.
   public convenience init(contentsOfFile path: String) throws(PreferencesError) {
-    let file = try PropertyListFile(path: path).read()
+    let file = try PropertyListFile(path: path).readObjects()
     self.init(file.values, filePath: path, format: file.format.foundationFormat)
   }
 
   /// Creates preferences from the elements of a dictionary literal, without a file.
-  ///
-  /// - Parameter elements: The keys, each once, with their values.
   public required convenience init(dictionaryLiteral elements: (PreferenceKey, PreferenceObject)...)
   {
     self.init(
@@ -76,47 +69,48 @@ open class Plist: MutableDictionaryPreferences, ChangeRecording, @unchecked Send
     set { state.withLock { $0.writesImmediately = newValue } }
   }
 
-  /// An alias of ``writeImmediately``, with the spelling of older programs.
+  /// An alias of ``writeImmediately``, spelled as in older programs.
   public final var writeImmediatly: Bool {
     get { writeImmediately }
     set { writeImmediately = newValue }
   }
 
-  /// Writes all values to the file, in the format in which it was read.
+  /// Writes all values to the file, in the format in which it was read; ``lastPreferencesError``
+  /// has a failure.
   ///
   /// - Parameter atomically: Whether the old file stays until the new one is complete.
-  /// - Returns: `false` on failure; ``lastPreferencesError`` has the reason.
+  /// - Returns: Whether it succeeded.
   @discardableResult
   open func write(_ atomically: Bool = true) -> Bool {
     record { () throws(PreferencesError) in try writeFile(atomically: atomically) }
   }
 
-  /// Replaces all values by those of the file.
+  /// Replaces all values with those of the file.
   ///
-  /// - Returns: `false` if the file is missing or damaged; ``lastPreferencesError`` has the reason.
-  ///   The values then stay, and a damaged file is not overwritten until it was removed or can be read
-  ///   again.
+  /// Returns `false` if the file is missing or damaged; ``lastPreferencesError`` has the reason.
+  /// The values then stay, and a damaged file is not overwritten until it was removed or can be
+  /// read again.
   @discardableResult
   open func read() -> Bool {
     record { () throws(PreferencesError) in try readFile() }
   }
 
-  /// The failure of the last ``Plist/write(_:)`` or ``Plist/read()``, or of a value refused since;
-  /// `nil` if there was none.
+  /// The failure of the last ``Plist/write(_:)`` or ``Plist/read()``, or of a value that was
+  /// refused since; `nil` if there was none.
   public override var lastPreferencesError: PreferencesError? { state.withLock(\.lastError) }
 
   /// Sets the value of a key; `nil` removes the key.
   ///
-  /// - Parameter value: The value; if a property list cannot hold it, nothing changes, and
-  ///   ``lastPreferencesError`` has the reason.
+  /// If a property list cannot hold the value, nothing changes, and ``lastPreferencesError`` has
+  /// the reason.
   open override func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     if accepts(value, forKey: key) { super.set(value, forKey: key) }
   }
 
-  /// Sets the values of several keys in one step; other keys keep theirs.
+  /// Sets the values of several keys in one step; other keys do not change.
   ///
-  /// If a property list cannot hold one of the values, nothing changes, and ``lastPreferencesError``
-  /// names it.
+  /// If a property list cannot hold one of the values, nothing changes, and
+  /// ``lastPreferencesError`` names it.
   open override func set(dictionary: PreferencesDictionary) {
     let dictionary = withoutNulls(dictionary)
     if dictionary.allSatisfy({ accepts($0.value, forKey: $0.key) }) {
@@ -139,9 +133,8 @@ extension Plist: FalliblePreferencesType {
   /// Returns the value of a key; it never throws, because the values are in memory.
   public func fetchObject(forKey key: PreferenceKey) -> PreferenceObject? { object(forKey: key) }
 
-  /// Sets the value of a key.
+  /// Sets the value of a key; `nil` removes the key.
   ///
-  /// - Parameter value: The value; `nil` removes the key.
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` for a value that a
   ///   property list cannot hold, before anything is changed. If ``writeImmediately`` is `true`,
   ///   also as ``writeFile(atomically:)``; the value is then in memory only.
@@ -151,9 +144,8 @@ extension Plist: FalliblePreferencesType {
     try storeObjects([(key, value)])
   }
 
-  /// Sets the values of several keys: of all, or of none if it cannot hold one of the values.
+  /// Sets the values of several keys, or none if it cannot hold one of them; `nil` removes a key.
   ///
-  /// - Parameter values: The keys with their values; `nil` removes the key.
   /// - Throws: As ``storeObject(_:forKey:)``.
   public func storeObjects(
     _ values: [(key: PreferenceKey, value: PreferenceObject?)]
@@ -173,9 +165,7 @@ extension Plist: FalliblePreferencesType {
 }
 
 extension Plist: SynchronizingPreferences {
-  /// Writes all values to the file, as ``writeFile(atomically:)``.
-  ///
-  /// - Throws: As ``writeFile(atomically:)``.
+  /// Writes all values to the file, and throws as ``writeFile(atomically:)``.
   public func synchronize() throws(PreferencesError) { try writeFile() }
 }
 
@@ -188,11 +178,10 @@ struct PlistState {
 }
 
 extension Plist {
-  /// Reads preferences from a file; if it is missing, the first write creates it.
+  /// Reads preferences from a file whose root is a dictionary; if it is missing, the first write
+  /// creates it.
   ///
-  /// - Parameters:
-  ///   - path: The path of the file; its root is a dictionary.
-  ///   - format: The format of a new file.
+  /// - Parameter format: The format of a new file.
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged`` or
   ///   ``PreferencesError/Code/inputOutput``.
   public convenience init(
@@ -208,9 +197,7 @@ extension Plist {
 
   /// Reads preferences from a property list in a bundle.
   ///
-  /// It is `nil` if the file is missing or damaged.
-  ///
-  /// - Parameter filename: The name of the file, without the extension `plist`.
+  /// It is `nil` if the file is missing or damaged. The name is without the extension `plist`.
   public convenience init?(filename: String?, bundle: Bundle = .main) {
     guard let filename, let path = bundle.path(forResource: filename, ofType: "plist") else {
       return nil
@@ -238,7 +225,7 @@ extension Plist {
     state.withLock { $0.isDamaged = false }
   }
 
-  /// Replaces all values by those of the file.
+  /// Replaces all values with those of the file.
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/notFound``,
   ///   ``PreferencesError/Code/damaged`` or ``PreferencesError/Code/inputOutput``. The values do
@@ -249,7 +236,7 @@ extension Plist {
     access.lock()
     defer { access.unlock() }
     do throws(PreferencesError) {
-      let content = try file.read()
+      let content = try file.readObjects()
       state.withLock {
         $0.format = content.format.foundationFormat
         $0.isDamaged = false
@@ -261,7 +248,7 @@ extension Plist {
     }
   }
 
-  /// Returns whether the file can hold a value; if not, records the error.
+  /// Whether the file can hold a value; if not, records the error.
   ///
   /// In memory, such a value would prevent all others from being written.
   func accepts(_ value: PreferenceObject?, forKey key: PreferenceKey) -> Bool {
@@ -298,23 +285,19 @@ extension Plist {
 extension Bundle: PreferencesType {
   /// Returns the value of a key.
   public func object(forKey key: PreferenceKey) -> PreferenceObject? {
-    unwrapped(object(forInfoDictionaryKey: key)).map(PropertyListForm.decode)
+    unwrapped(object(forInfoDictionaryKey: key)).map(FoundationForm.decode)
   }
 
   /// Returns all preferences.
   public func dictionary() -> PreferencesDictionary {
-    (infoDictionary ?? [:]).droppingNil().mapValues(PropertyListForm.decode)
+    (infoDictionary ?? [:]).droppingNil().mapValues(FoundationForm.decode)
   }
 }
 
 extension DictionaryPreferences {
   /// Reads preferences from a property list in a bundle.
   ///
-  /// It is `nil` if the file is missing or damaged.
-  ///
-  /// - Parameters:
-  ///   - filename: The name of the file.
-  ///   - ext: The extension, such as `plist`; `nil` if the name includes it.
+  /// It is `nil` if the file is missing or damaged. The extension is `nil` if the name includes it.
   public convenience init?(
     filename: String?, ofType ext: String?, bundle: Bundle = .main
   ) {
@@ -324,26 +307,22 @@ extension DictionaryPreferences {
     self.init(filePath: path)
   }
 
-  /// Writes all preferences to an XML property list.
+  /// Writes all preferences to an XML property list; ``write(toFile:format:)`` throws a failure's
+  /// reason.
   ///
-  /// - Parameters:
-  ///   - path: The path of the file.
-  ///   - atomically: Whether the old file stays until the new one is complete.
-  /// - Returns: `false` on failure; ``write(toFile:format:)`` throws the reason.
+  /// - Parameter atomically: Whether the old file stays until the new one is complete.
+  /// - Returns: Whether it succeeded.
   @discardableResult
   public func writeToFile(_ path: String, atomically: Bool = true) -> Bool {
     let file = PropertyListFile(path: path)
     return (try? file.write(dictionary(), format: .xml, atomically: atomically)) != nil
   }
 
-  /// Writes all preferences to a property list.
+  /// Writes all preferences to a property list, XML or binary.
   ///
-  /// The old file stays until the new one is complete and on disk.
+  /// The old file stays until the new one is complete and on disk. A symbolic link is followed.
+  /// Only the owner can read a new file.
   ///
-  /// - Parameters:
-  ///   - path: The path of the file. A symbolic link is followed. A new file is readable by its
-  ///     owner only.
-  ///   - format: XML or binary.
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/inputOutput``, or
   ///   ``PreferencesError/Code/unstorable`` for a value that a property list cannot hold. The old
   ///   file stays.

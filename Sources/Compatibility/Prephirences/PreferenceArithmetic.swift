@@ -99,9 +99,9 @@ extension Preference where T: FloatingPoint {
   public static func / (left: T?, right: Preference<T>) -> T? { combine(left, right.value, /) }
 }
 
-// If there is no value, the operators start with the empty one, such as 0 or `""`. Reading and
-// writing are two steps: another thread may write in between. Integer overflow stops the process,
-// as everywhere in Swift.
+// Without a value, the operators start with the empty one, such as 0 or `""`. Reading and writing
+// are two steps: another thread may write in between. Integer overflow stops the process, as
+// everywhere in Swift.
 //
 // The left sides are not `inout`, although the operators assign, so that constants and projected
 // values, such as `$count`, are also accepted.
@@ -146,9 +146,7 @@ extension MutablePreference where T: Numeric {
     preference.change(+, 1)
   }
 
-  /// Adds 1 to the value of a preference.
-  ///
-  /// - Returns: The old value; 0 if there was none.
+  /// Adds 1 to the value of a preference, and returns the old value, or 0 if there was none.
   @discardableResult
   public static postfix func ++ (preference: MutablePreference<T>) -> T {
     let value = preference.value ?? .zero
@@ -162,9 +160,7 @@ extension MutablePreference where T: Numeric {
     preference.change(-, 1)
   }
 
-  /// Subtracts 1 from the value of a preference.
-  ///
-  /// - Returns: The old value; 0 if there was none.
+  /// Subtracts 1 from the value of a preference, and returns the old value, or 0 if there was none.
   @discardableResult
   public static postfix func -- (preference: MutablePreference<T>) -> T {
     let value = preference.value ?? .zero

@@ -140,20 +140,16 @@ extension MutablePreference where T: LogicalOperationsType & Initializable {
   public static func != (left: inout MutablePreference<T>, right: T) { left.value = !right }
 }
 
-/// Sets a truth value to its conjunction with another truth value.
-///
-/// - Parameter right: The other value, which is evaluated only if needed.
-/// - Throws: The error of the other value.
+/// Sets a truth value to its conjunction with another one, which is evaluated only if needed;
+/// rethrows its error.
 public func &&= <T: Conjunctive>(
   left: inout T, right: @autoclosure () throws -> T
 ) rethrows {
   left = try left && right()
 }
 
-/// Sets a truth value to its disjunction with another truth value.
-///
-/// - Parameter right: The other value, which is evaluated only if needed.
-/// - Throws: The error of the other value.
+/// Sets a truth value to its disjunction with another one, which is evaluated only if needed;
+/// rethrows its error.
 public func ||= <T: Disjunctive>(
   left: inout T, right: @autoclosure () throws -> T
 ) rethrows {

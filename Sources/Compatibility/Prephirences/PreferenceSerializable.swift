@@ -17,9 +17,7 @@ open class PreferenceSerializable<ValueType>: RawRepresentable {
   /// The key.
   public let rawValue: PreferenceKey
 
-  /// Creates a key.
-  ///
-  /// - Parameter rawValue: The name of the key.
+  /// Creates a key with a name.
   public required init(rawValue: PreferenceKey) {
     self.rawValue = rawValue
   }
@@ -28,14 +26,14 @@ open class PreferenceSerializable<ValueType>: RawRepresentable {
 // Unchecked because subclasses are responsible for their own state.
 extension PreferenceSerializable: @unchecked Sendable {}
 
-/// A type of values that a ``PreferenceSerializable`` key can have.
+/// A type of the values of ``PreferenceSerializable`` keys.
 public protocol TypedKeyValue {
-  /// Returns the value of a key, by the typed getter if there is one, so that numbers convert.
+  /// Returns the value of a key, with the typed getter if there is one, so that numbers convert.
   static func preferenceValue(forKey key: PreferenceKey, in preferences: any PreferencesType)
     -> Self?
 }
 
-/// A type whose empty value is read where there is none.
+/// A type with an empty value, which is read where there is none.
 public protocol EmptyTypedKeyValue: TypedKeyValue {
   /// Creates the empty value.
   init()

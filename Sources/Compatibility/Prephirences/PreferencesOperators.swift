@@ -31,17 +31,13 @@ public protocol Addable {
 
 /// A type with the operator `&&`.
 public protocol Conjunctive {
-  /// Returns the conjunction of two values.
-  ///
-  /// - Parameter right: The second value, which is evaluated only if needed.
+  /// Returns the conjunction of two values; the second is evaluated only if needed.
   static func && (left: Self, right: @autoclosure () throws -> Self) rethrows -> Self
 }
 
 /// A type with the operator `||`.
 public protocol Disjunctive {
-  /// Returns the disjunction of two values.
-  ///
-  /// - Parameter right: The second value, which is evaluated only if needed.
+  /// Returns the disjunction of two values; the second is evaluated only if needed.
   static func || (left: Self, right: @autoclosure () throws -> Self) rethrows -> Self
 }
 
@@ -81,16 +77,12 @@ public func += (left: any MutablePreferencesType, right: PreferencesDictionary) 
   left.set(dictionary: right)
 }
 
-/// Sets the values of several keys.
-///
-/// - Parameter right: Keys and values; the last value of a repeated key is used.
+/// Sets the values of several keys; the last value of a repeated key is used.
 public func += (left: any MutablePreferencesType, right: [(PreferenceKey, PreferenceObject)]) {
   left.set(dictionary: PreferencesDictionary(right) { _, last in last })
 }
 
-/// Sets the values of keys that have no value yet.
-///
-/// - Parameter right: Keys and values; the first value of a repeated key is used.
+/// Sets the values of keys that have no value yet; the first value of a repeated key is used.
 public func ?= (left: any MutablePreferencesType, right: [(PreferenceKey, PreferenceObject)]) {
   left ?= PreferencesDictionary(right) { first, _ in first }
 }
@@ -118,25 +110,16 @@ public func <| <T>(
 }
 
 extension PreferencesType {
-  /// Applies an operation to the values of two keys.
-  ///
-  /// - Parameters:
-  ///   - key: The key of the first value.
-  ///   - otherKey: The key of the second value.
-  ///   - operation: Receives both values.
-  /// - Returns: The result; if only one key has a value of this type, that value.
+  /// Applies an operation to the values of two keys; if only one has a value of this type, returns
+  /// that.
   public func operation<T>(
     on key: PreferenceKey, with otherKey: PreferenceKey, using operation: (T, T) -> T
   ) -> T? {
     combine(preference(forKey: key).value, preference(forKey: otherKey).value, operation)
   }
 
-  /// Applies an operation to the value of a key and another value.
-  ///
-  /// - Parameters:
-  ///   - key: The key of the first value.
-  ///   - operation: Receives both values.
-  /// - Returns: The result; the second value if the key has no value of this type.
+  /// Applies an operation to the value of a key and another value; without the first, returns the
+  /// other.
   public func operation<T>(
     on key: PreferenceKey, with value: T, using operation: (T, T) -> T
   ) -> T? {
@@ -144,7 +127,7 @@ extension PreferencesType {
   }
 }
 
-/// Returns the result of an operation; if only one value exists, that value.
+/// Returns the result of an operation, or the only value.
 func combine<T>(_ left: T?, _ right: T?, _ operation: (T, T) -> T) -> T? {
   guard let left else { return right }
   guard let right else { return left }

@@ -40,12 +40,9 @@ open class Prephirences {
     set { PreferenceCoders.jsonEncoder = newValue }
   }
 
-  /// Returns the preferences that are registered for a key.
+  /// Returns the preferences that are registered for a key, or `nil`.
   ///
-  /// - Parameters:
-  ///   - key: The key; keys of different types are different.
-  ///   - newOne: The preferences to register if there are none.
-  /// - Returns: The preferences; `nil` if none are registered and `newOne` is `nil`.
+  /// Keys of different types are different. If there are none, `newOne` is registered and returned.
   open class func instance<Key: Hashable>(
     forKey key: Key, orRegister newOne: (any PreferencesType)? = nil
   ) -> (any PreferencesType)? {
@@ -57,9 +54,7 @@ open class Prephirences {
     }
   }
 
-  /// Registers preferences for a key.
-  ///
-  /// - Parameter preferences: The preferences, which replace any that are registered for the key.
+  /// Registers preferences for a key, replacing any others.
   open class func registerInstance<Key: Hashable>(
     _ preferences: any PreferencesType, forKey key: Key
   ) {
@@ -67,31 +62,25 @@ open class Prephirences {
     _ = registered.withLock { $0.updateValue(preferences, forKey: name) }
   }
 
-  /// Registers preferences for a key; another spelling of ``registerInstance(_:forKey:)``.
-  ///
-  /// - Parameter preferences: The preferences, which replace any that are registered for the key.
+  /// An alias of ``registerInstance(_:forKey:)``.
   open class func register<Key: Hashable>(
     preferences: any PreferencesType, forKey key: Key
   ) {
     registerInstance(preferences, forKey: key)
   }
 
-  /// Removes the preferences that are registered for a key.
-  ///
-  /// - Returns: The preferences that were registered; `nil` if there were none.
+  /// Removes the preferences that are registered for a key, and returns them, or `nil`.
   @discardableResult
   open class func unregisterInstance<Key: Hashable>(forKey key: Key) -> (any PreferencesType)? {
     let name = InstanceName(key)
     return registered.withLock { $0.removeValue(forKey: name) }
   }
 
-  /// Returns all preferences that are registered for keys of one type.
+  /// Returns a view of the preferences for keys of one type, which can also register preferences.
   ///
   /// ```swift
   /// Prephirences.instances()["myKey"] = preferences
   /// ```
-  ///
-  /// - Returns: A view of them, which can also register preferences.
   public static func instances<KeyType: Hashable>() -> PrephirencesForType<KeyType> {
     PrephirencesForType()
   }
@@ -109,33 +98,25 @@ private struct InstanceName: Hashable {
 }
 
 extension Prephirences {
-  /// Returns the enumeration value of a raw value.
-  ///
-  /// - Parameter rawValue: The raw value, or `nil`.
-  /// - Returns: The value; `nil` if no value has this raw value.
+  /// Returns the enumeration value of a raw value, or `nil` if there is none.
   public static func unraw<T: RawRepresentable>(_ rawValue: T.RawValue?) -> T? {
     rawValue.flatMap(T.init(rawValue:))
   }
 
-  /// Returns the raw value of a value.
-  ///
-  /// - Parameter value: The value, or `nil`.
-  /// - Returns: The raw value; `nil` if there is no value.
+  /// Returns the raw value of a value, or `nil` if there is no value.
   public static func raw<T: RawRepresentable>(_ value: T?) -> T.RawValue? { value?.rawValue }
 
-  /// Returns the object whose archive is the value of a key.
-  ///
-  /// - Returns: The object, or `nil` if the value is not an archive.
+  /// Returns the object whose archive is the value of a key, or `nil` if the value is not an
+  /// archive.
   public static func unarchive(
     fromPreferences preferences: any PreferencesType, forKey key: PreferenceKey
   ) -> PreferenceObject? {
     preferences.unarchiveObject(forKey: key)
   }
 
-  /// Sets the value of a key to the archive of an object.
+  /// Sets the value of a key to the archive of an object; `nil` removes the key.
   ///
-  /// - Parameter object: The object; `nil` removes the key, and an object that cannot be archived
-  ///   changes nothing.
+  /// An object that cannot be archived changes nothing.
   public static func archive(
     object: PreferenceObject?, intoPreferences preferences: any MutablePreferencesType,
     forKey key: PreferenceKey
@@ -143,16 +124,12 @@ extension Prephirences {
     preferences.set(objectToArchive: object, forKey: key)
   }
 
-  /// Returns the object of an archive.
-  ///
-  /// - Returns: The object, or `nil` if the data is not an archive.
+  /// Returns the object of an archive, or `nil` if the data is not an archive.
   public static func unarchive(_ data: Data) -> PreferenceObject? {
     PreferenceArchive.unarchive(data)
   }
 
-  /// Returns the archive of an object.
-  ///
-  /// - Returns: The archive; empty data if the object cannot be archived.
+  /// Returns the archive of an object, or empty data if it cannot be archived.
   public static func archive(_ object: PreferenceObject) -> Data {
     PreferenceArchive.archive(object) ?? Data()
   }
@@ -187,7 +164,7 @@ open class PrephirencesForType<Key: Hashable> {
 /// Editor.Font.mutableInstance?["size"] = 12  // the key is "editor.font.size"
 /// ```
 public protocol Prephirencable {
-  /// The prefix. The default is the type's name with a small first letter, followed by a dot.
+  /// The prefix. The default is the type's name with a lower-case first letter, followed by a dot.
   static var key: String { get }
 
   /// The preferences that contain these; by default ``Prephirences/sharedInstance``.
@@ -195,7 +172,7 @@ public protocol Prephirencable {
 }
 
 extension Prephirencable {
-  /// The prefix: the type's name with a small first letter, followed by a dot.
+  /// The prefix: the type's name with a lower-case first letter, followed by a dot.
   public static var key: String {
     let name = String(describing: self)
     return name.prefix(1).lowercased() + name.dropFirst() + "."

@@ -47,11 +47,9 @@ public struct ArgumentPreferences: PreferencesAdapter, Sendable {
     self.init(Array(CommandLine.arguments.dropFirst()), flags: flags)
   }
 
-  /// Reads arguments.
+  /// Reads arguments, without the name of the program.
   ///
-  /// - Parameters:
-  ///   - arguments: The arguments, without the name of the program.
-  ///   - flags: The keys or names of options without a value in the next argument.
+  /// - Parameter flags: The keys or names of options without a value in the next argument.
   public init(_ arguments: [String], flags: Set<PreferenceKey> = []) {
     let flags = Set(flags.flatMap { [Self.name(of: $0), String($0.drop { $0 == "-" })] })
     var remaining = arguments[...]
@@ -86,8 +84,8 @@ public struct ArgumentPreferences: PreferencesAdapter, Sendable {
     }
   }
 
-  /// Returns whether an argument is an option; a single dash is an operand by convention, and
-  /// numbers are values.
+  /// Whether an argument is an option; a single dash is an operand by convention, and numbers are
+  /// values.
   private static func isOption(_ argument: String) -> Bool {
     argument.hasPrefix("-") && argument != "-" && argument != "--" && Double(argument) == nil
   }
@@ -145,27 +143,19 @@ public struct EnvironmentPreferences: PreferencesAdapter, Sendable {
     self.init(ProcessInfo.processInfo.environment, prefix: prefix)
   }
 
-  /// Creates preferences from variables.
-  ///
-  /// - Parameters:
-  ///   - variables: The values by their names.
-  ///   - prefix: The prefix of the variables' names, such as `APP_`.
+  /// Creates preferences from variables; the prefix is that of their names, such as `APP_`.
   public init(_ variables: [String: String], prefix: String = "") {
     self.variables = variables.filter { $0.key.hasPrefix(prefix) && $0.key != prefix }
     self.prefix = prefix
   }
 
-  /// Returns the text of a variable.
-  ///
-  /// - Parameter key: The key, or the name of the variable, which is tried first.
-  /// - Returns: The text; `nil` if there is no such variable.
+  /// Returns the text of a variable, or `nil`; the key is first tried as its name.
   public func object(forKey key: PreferenceKey) -> PreferenceObject? {
     variables[prefix + key] ?? variables[key] ?? variables[prefix + Self.name(of: key)]
   }
 
-  /// Returns the names of all variables.
-  ///
-  /// With a prefix, the names are without it and in lower case, like keys.
+  /// Returns the names of all variables; if there is a prefix, without it and in lower case, like
+  /// keys.
   public func keys() -> [String] {
     guard !prefix.isEmpty else { return Array(variables.keys) }
     let keys = variables.keys.map { variable in

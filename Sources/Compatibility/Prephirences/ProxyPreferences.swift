@@ -22,9 +22,7 @@ open class ProxyPreferences: ForwardingPreferences, @unchecked Sendable {
   /// The start of all full keys.
   let prefix: String
 
-  /// Creates a proxy.
-  ///
-  /// - Parameter separator: The text between the prefix and a key.
+  /// Creates a proxy, with an optional text between the prefix and a key.
   public init(
     preferences: any PreferencesType, key parentKey: PreferenceKey, separator: String?
   ) {
@@ -76,8 +74,7 @@ open class ProxyPreferences: ForwardingPreferences, @unchecked Sendable {
     }
   }
 
-  /// Starts notifying an observer of changes to keys that begin with the prefix, whoever makes
-  /// them.
+  /// Starts notifying an observer of changes to keys that begin with the prefix.
   open override func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     let keys = observer.keys.map { Set($0.map(full)) }
     return preferences.addObserver(
@@ -92,9 +89,8 @@ open class ProxyPreferences: ForwardingPreferences, @unchecked Sendable {
 
 /// A value of a proxy is that of the other preferences.
 extension ProxyPreferences: OwnValuePreferences {
-  /// Returns the value of a key if it is an own one of the other preferences.
+  /// Returns the value of a key if it is an own one of the other preferences; otherwise `nil`.
   ///
-  /// - Returns: The value; `nil` if there is none, or if it is from elsewhere.
   /// - Throws: The error of the other preferences.
   public func fetchOwnObject(forKey key: PreferenceKey) throws -> PreferenceObject? {
     try preferences.ownObject(forKey: full(key))
@@ -105,7 +101,7 @@ extension ProxyPreferences {
   /// Returns the full key in the other preferences.
   func full(_ key: PreferenceKey) -> PreferenceKey { prefix + key }
 
-  /// Returns the key without the prefix; `nil` if it does not begin with the prefix.
+  /// Returns the key without the prefix, or `nil` if it does not begin with it.
   func local(_ key: PreferenceKey) -> PreferenceKey? {
     // Compares bytes: the text after the prefix may combine with the prefix's last character.
     guard key.utf8.starts(with: prefix.utf8) else { return nil }
@@ -124,9 +120,7 @@ extension ProxyPreferences {
 }
 
 extension PreferencesType {
-  /// Returns a read-only view of these preferences.
-  ///
-  /// - Returns: A proxy, which shows all later changes.
+  /// Returns a read-only proxy of these preferences, which shows all later changes.
   public func immutableProxy() -> any PreferencesType { ProxyPreferences(preferences: self) }
 
   func allKeys() -> [PreferenceKey] {
@@ -147,9 +141,7 @@ open class MutableProxyPreferences: ProxyPreferences, MutablePreferencesType, @u
 
   private let mutablePreferences: any MutablePreferencesType
 
-  /// Creates a proxy.
-  ///
-  /// - Parameter separator: The text between the prefix and a key.
+  /// Creates a proxy, with an optional text between the prefix and a key.
   public init(
     preferences: any MutablePreferencesType, key parentKey: PreferenceKey = "",
     separator: String? = nil
@@ -168,43 +160,35 @@ open class MutableProxyPreferences: ProxyPreferences, MutablePreferencesType, @u
     set { mutablePreferences[full(key)] = newValue }
   }
 
-  /// Sets the value of a key; `nil` removes the key.
   open func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     mutablePreferences[full(key)] = value
   }
 
-  /// Removes a key and its value.
   open func removeObject(forKey key: PreferenceKey) {
     mutablePreferences.removeObject(forKey: full(key))
   }
 
-  /// Sets the value of a key to an integer.
   open func set(_ value: Int, forKey key: PreferenceKey) {
     mutablePreferences.set(value, forKey: full(key))
   }
 
-  /// Sets the value of a key to a number in single precision.
   open func set(_ value: Float, forKey key: PreferenceKey) {
     mutablePreferences.set(value, forKey: full(key))
   }
 
-  /// Sets the value of a key to a number.
   open func set(_ value: Double, forKey key: PreferenceKey) {
     mutablePreferences.set(value, forKey: full(key))
   }
 
-  /// Sets the value of a key to a truth value.
   open func set(_ value: Bool, forKey key: PreferenceKey) {
     mutablePreferences.set(value, forKey: full(key))
   }
 
-  /// Sets the value of a key to a URL; `nil` removes the key.
   open func set(_ value: URL?, forKey key: PreferenceKey) {
     guard let value else { return removeObject(forKey: key) }
     mutablePreferences.set(value, forKey: full(key))
   }
 
-  /// Sets the value of a key to the archive of an object; `nil` removes the key.
   open func set(objectToArchive value: PreferenceObject?, forKey key: PreferenceKey) {
     mutablePreferences.set(objectToArchive: value, forKey: full(key))
   }
@@ -220,9 +204,7 @@ open class MutableProxyPreferences: ProxyPreferences, MutablePreferencesType, @u
     mutablePreferences.didRefuse(error, forKey: full(key))
   }
 
-  /// Removes all keys that begin with the prefix.
-  ///
-  /// Other keys of the preferences stay.
+  /// Removes all keys that begin with the prefix; other keys of the preferences stay.
   open func clearAll() {
     if prefix.isEmpty { return mutablePreferences.clearAll() }
     for key in fullKeys() { mutablePreferences.removeObject(forKey: key) }
@@ -231,9 +213,8 @@ open class MutableProxyPreferences: ProxyPreferences, MutablePreferencesType, @u
 
 /// A proxy reports the failures of the other preferences.
 extension MutableProxyPreferences: FalliblePreferencesType {
-  /// Returns the value of a key.
+  /// Returns the value of a key, or `nil`.
   ///
-  /// - Returns: The value, or `nil` if there is none.
   /// - Throws: The error of the other preferences.
   public func fetchObject(forKey key: PreferenceKey) throws -> PreferenceObject? {
     // A subclass may read values in its own way.
@@ -253,17 +234,15 @@ extension MutableProxyPreferences: FalliblePreferencesType {
     }
   }
 
-  /// Sets the value of a key.
+  /// Sets the value of a key; `nil` removes the key.
   ///
-  /// - Parameter value: The value; `nil` removes the key.
   /// - Throws: The error of the other preferences.
   public func storeObject(_ value: PreferenceObject?, forKey key: PreferenceKey) throws {
     try storeObjects([(key, value)])
   }
 
-  /// Sets the values of several keys.
+  /// Sets the values of several keys; `nil` removes a key.
   ///
-  /// - Parameter values: The keys with their values; `nil` removes the key.
   /// - Throws: The error of the other preferences.
   public func storeObjects(
     _ values: [(key: PreferenceKey, value: PreferenceObject?)]

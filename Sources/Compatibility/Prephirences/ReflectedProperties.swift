@@ -18,17 +18,12 @@ internal import Foundation
 public protocol ReflectingPreferences: PreferencesType {}
 
 extension ReflectingPreferences {
-  /// Returns the value of a property.
-  ///
-  /// - Parameter key: The name of the property, or a path to it.
-  /// - Returns: The value; `nil` if it is `nil` or the property does not exist.
+  /// Returns the value of a property, or of a path to it; `nil` if it is `nil` or does not exist.
   public func object(forKey key: PreferenceKey) -> PreferenceObject? {
     ReflectedValue(value: self).value(at: key)
   }
 
-  /// Returns the values of all properties that are not `nil`.
-  ///
-  /// - Returns: The values by the names of the properties.
+  /// Returns the values of all properties that are not `nil`, by their names.
   public func dictionary() -> PreferencesDictionary { ReflectedValue(value: self).properties }
 }
 
@@ -62,7 +57,6 @@ extension PreferenceKeyPaths {
   public static var namedPreferenceKeyPaths: [PreferenceKey: AnyKeyPath] { [:] }
 }
 
-/// An object's properties that are preferences, by their keys.
 struct PropertyTable {
   /// The properties that a key path can read, and perhaps set.
   private(set) var keyPaths: [PreferenceKey: AnyKeyPath] = [:]
@@ -87,7 +81,7 @@ struct PropertyTable {
 
   /// Returns the name in a key path's description, such as `\Person.address.city`.
   ///
-  /// For a property that is accessed by a function, the description has an address instead.
+  /// If a function accesses the property, the description has an address instead.
   private static func name(of path: AnyKeyPath) -> PreferenceKey? {
     let description = path.debugDescription
     let root = "\\\(type(of: path).rootType)."
@@ -135,7 +129,7 @@ enum PropertyAssignment {
     return _openExistential(type(of: path).valueType, do: assign)
   }
 
-  /// Returns whether a property of an object can be set.
+  /// Whether a property of an object can be set.
   static func canAssign(to path: AnyKeyPath, of object: Any) -> Bool {
     func canAssign<Value>(_ type: Value.Type) -> Bool {
       func canAssign<Root>(_ root: Root.Type) -> Bool {
@@ -202,7 +196,7 @@ struct ReflectedValue {
     return ReflectedValue(value: value).value(at: String(path[path.index(after: dot)...]))
   }
 
-  /// Returns the type of a property, even if its value is `nil`; `nil` if there is no such
+  /// Returns the type of a property, even if its value is `nil`, or `nil` if there is no such
   /// property.
   func type(of name: String) -> Any.Type? {
     labelled.first { $0.0 == name }.map { Swift.type(of: $0.1) }

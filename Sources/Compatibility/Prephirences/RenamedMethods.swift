@@ -1,7 +1,7 @@
 public import Foundation
 
-// Older programs and documents use the names before Swift 3. Without these declarations, dynamic
-// member lookup would take the names for keys.
+// Older programs and documents use the names from before Swift 3. Without these declarations,
+// dynamic member lookup would treat the names as keys.
 extension PreferencesType {
   /// The old name of ``object(forKey:)``.
   @available(*, unavailable, renamed: "object(forKey:)")

@@ -32,7 +32,7 @@ public enum TransformationKey {
 
   /// A transformer, which must allow reverse transformation.
   ///
-  /// Otherwise, or if it returns `nil` for a value, setting changes nothing.
+  /// If it does not, or returns `nil` for a value, setting changes nothing.
   case valueTransformer(ValueTransformer)
 
   /// Any other transformation.
@@ -45,9 +45,7 @@ public enum TransformationKey {
 extension TransformationKey: @unchecked Sendable {}
 
 extension TransformationKey {
-  /// Values are stored as JSON data, by ``Prephirences/jsonEncoder``.
-  ///
-  /// - Parameter type: The type of the values.
+  /// Values of a type are stored as JSON data, by ``Prephirences/jsonEncoder``.
   public static func codable<Value: Codable>(_ type: Value.Type) -> TransformationKey {
     .transformation(CodableTransformation<Value>())
   }
@@ -67,7 +65,7 @@ extension TransformationKey {
 }
 
 extension TransformationKey: Equatable {
-  /// Returns whether two transformations are known to be the same.
+  /// Whether two transformations are known to be the same.
   ///
   /// Closures are never equal, and other transformations cannot be compared.
   public static func == (left: TransformationKey, right: TransformationKey) -> Bool {
@@ -81,10 +79,7 @@ extension TransformationKey: Equatable {
 }
 
 extension TransformationKey: PreferenceTransformation {
-  /// Returns the value of a stored value.
-  ///
-  /// - Parameter value: The stored value; `nil` if there is none.
-  /// - Returns: The value; `nil` if there is none, or if the stored value cannot be read.
+  /// Converts a stored value to a value; `nil` if there is none, or if it cannot be read.
   public func reverseTransformedValue(_ value: PreferenceObject?) -> Any? {
     switch self {
     case .none: value
@@ -97,9 +92,7 @@ extension TransformationKey: PreferenceTransformation {
     }
   }
 
-  /// Returns what to store for a value.
-  ///
-  /// - Returns: The value to store; `nil` removes the key.
+  /// Returns what to store for a value; `nil` removes the key.
   public func transformedValue(_ value: Any?) -> PreferenceObject? {
     switch self {
     case .none: value
@@ -112,9 +105,7 @@ extension TransformationKey: PreferenceTransformation {
     }
   }
 
-  /// Returns the value of a key.
-  ///
-  /// - Returns: The value; `nil` if there is no value of this type.
+  /// Returns the value of a key, or `nil` if there is no value of this type.
   public func get<T>(_ key: PreferenceKey, from preferences: any PreferencesType) -> T? {
     switch self {
     case .none: PreferenceCast.cast(preferences.object(forKey: key))
@@ -125,9 +116,7 @@ extension TransformationKey: PreferenceTransformation {
     }
   }
 
-  /// Sets the value of a key.
-  ///
-  /// - Parameter value: The value; `nil` removes the key.
+  /// Sets the value of a key; `nil` removes the key.
   public func set<T>(
     _ key: PreferenceKey, value: T?, to preferences: any MutablePreferencesType
   ) {
@@ -154,7 +143,7 @@ extension TransformationKey: PreferenceTransformation {
     }
   }
 
-  /// Returns why a value without a result cannot be stored; `nil` if it must be removed.
+  /// Returns why a value without a result cannot be stored, or `nil` if it must be removed.
   private func refusal(of value: Any, forKey key: PreferenceKey) -> PreferencesError? {
     switch self {
     case .archive: .unarchivable(key, type(of: value))
@@ -200,23 +189,17 @@ extension TransformationKey: PreferenceTransformation {
 // Subscripts with a transformation. The overloads differ only in its type, so that `.archive` can
 // be written without a type name.
 extension PreferencesType {
-  /// The value that a closure derives from the stored value of a key.
-  ///
-  /// - Parameter closure: Receives the stored value, or `nil`.
+  /// The value that a closure derives from the stored value of a key, or from `nil`.
   public subscript(key: PreferenceKey, closure: (PreferenceObject?) -> Any?) -> Any? {
     closure(object(forKey: key))
   }
 
   /// The value of a key, stored by a named transformation.
-  ///
-  /// - Parameter transformationKey: How the value is stored.
   public subscript(key: PreferenceKey, transformationKey: TransformationKey) -> Any? {
     transformationKey.get(key, from: self)
   }
 
   /// The value of a key, stored by a transformation.
-  ///
-  /// - Parameter transformation: How the value is stored.
   public subscript(
     key: PreferenceKey, transformation: any PreferenceTransformation
   ) -> Any? {
@@ -224,8 +207,6 @@ extension PreferencesType {
   }
 
   /// The value of a key, stored by a transformer.
-  ///
-  /// - Parameter valueTransformer: How the value is stored.
   public subscript(
     key: PreferenceKey, valueTransformer: ValueTransformer
   ) -> PreferenceObject? {
@@ -235,16 +216,12 @@ extension PreferencesType {
 
 extension MutablePreferencesType {
   /// The value of a key, stored by a named transformation; setting `nil` removes the key.
-  ///
-  /// - Parameter transformationKey: How the value is stored.
   public subscript(key: PreferenceKey, transformationKey: TransformationKey) -> Any? {
     get { transformationKey.get(key, from: self) }
     nonmutating set { transformationKey.set(key, value: newValue, to: self) }
   }
 
   /// The value of a key, stored by a transformation; setting `nil` removes the key.
-  ///
-  /// - Parameter transformation: How the value is stored.
   public subscript(
     key: PreferenceKey, transformation: any PreferenceTransformation
   ) -> Any? {
@@ -253,8 +230,6 @@ extension MutablePreferencesType {
   }
 
   /// The value of a key, stored by a reversible transformer; setting `nil` removes the key.
-  ///
-  /// - Parameter valueTransformer: How the value is stored.
   public subscript(
     key: PreferenceKey, valueTransformer: ValueTransformer
   ) -> PreferenceObject? {

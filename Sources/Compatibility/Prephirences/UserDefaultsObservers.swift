@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// The observers of all `UserDefaults` of the process.
 ///
-/// Several objects can have the same values, and outside Apple's systems Foundation posts
-/// notifications for whole domains only. So each setter of the protocols names the keys to compare,
-/// and each observation finds out whether its own object has a new value.
+/// Several objects can have the same values, and outside Apple's systems Foundation only posts
+/// notifications for whole domains. So each setter of the protocols names the keys to compare, and
+/// each observation finds out whether its own object has a new value.
 final class UserDefaultsObservers: Sendable {
   static let shared = UserDefaultsObservers()
 
@@ -60,7 +60,7 @@ extension UserDefaults {
 
 #if !canImport(ObjectiveC)
 
-// Key-value observing exists on Apple's systems only. Each unavailable declaration names the
+// Key-value observing exists only on Apple's systems. Each unavailable declaration names the
 // replacement.
 extension UserDefaults {
   /// Unavailable: there is no key-value observing.
@@ -116,28 +116,27 @@ extension UserDefaults {
 #if !canImport(ObjectiveC)
 
 // Apple's systems give these methods to every object; Foundation on other systems does not. Without
-// these declarations, dynamic member lookup would take the names for keys.
+// these declarations, dynamic member lookup would treat the names as keys.
 extension UserDefaults {
-  /// Returns the value of a key; another spelling of ``preferenceObject(forKey:)``.
+  /// An alias of ``preferenceObject(forKey:)``.
   public func value(forKey key: PreferenceKey) -> PreferenceObject? {
     preferenceObject(forKey: key)
   }
 
-  /// Sets the value of a key, and saves it; another spelling of ``setPreference(_:forKey:)-(PreferenceObject?,_)``.
+  /// An alias of ``setPreference(_:forKey:)-(PreferenceObject?,_)``: sets the value of a key, and
+  /// saves it.
   ///
-  /// - Parameter value: The value; `nil` removes the key, and an unsupported value changes nothing.
+  /// `nil` removes the key, and an unsupported value changes nothing.
   public func setValue(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     setPreference(value, forKey: key)
   }
 
-  /// Sets the values of several keys, and saves them; another spelling of ``set(dictionary:)``.
+  /// An alias of ``set(dictionary:)``.
   public func setValuesForKeys(_ keyedValues: PreferencesDictionary) {
     set(dictionary: keyedValues)
   }
 
-  /// Returns the values of several keys.
-  ///
-  /// - Returns: The values of the keys that have one.
+  /// Returns the values of those of several keys that have one.
   public func dictionaryWithValues(forKeys keys: [PreferenceKey]) -> PreferencesDictionary {
     keys.reduce(into: [:]) { $0[$1] = preferenceObject(forKey: $1) }
   }

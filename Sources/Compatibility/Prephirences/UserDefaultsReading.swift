@@ -1,7 +1,7 @@
 public import Foundation
 internal import PrephirencesSystem
 
-// The protocols' getters have their own names, because `UserDefaults` has methods with the same
+// The protocols' getters have separate names, because `UserDefaults` has methods with the same
 // names that convert less. A call on a `UserDefaults` uses those, a call on preferences these.
 
 /// User defaults are preferences.
@@ -12,11 +12,16 @@ internal import PrephirencesSystem
 /// | set | seen by programs that use `UserDefaults` alone |
 /// | --- | --- |
 /// | text, truth value, data | the same |
-/// | number of any width | a number; here it is an `NSNumber`, which casts to each type that holds it except `CGFloat`: read that as `Double`, or by a `Preference<CGFloat>` |
-/// | date | the same, without the fraction of its second, which is stored under a separate key with the prefix `PrephirencesExactDates.` |
+/// | number of any width | a number |
+/// | date | the same, in whole seconds |
 /// | URL | data: its archive, which `url(forKey:)` reads |
-/// | UUID, `Decimal` | data: the archive of its text; a `Decimal` is read as one, so `as? Double` is `nil`, and `double(forKey:)` converts it |
+/// | UUID, `Decimal` | data: the archive of its text |
 /// | array, dictionary | the same, of these |
+///
+/// Here, a number is read as an `NSNumber`, which casts to each type that holds it except
+/// `CGFloat`: read that as `Double`, or by a `Preference<CGFloat>`. The fraction of a date's second
+/// is stored under a separate key with the prefix `PrephirencesExactDates.` A `Decimal` is read as
+/// one, so `as? Double` is `nil`, and `double(forKey:)` converts it.
 ///
 /// Keys are compared as `UserDefaults` does, but in dictionaries canonically equivalent keys are
 /// the same. Any other value is refused: nothing changes, and ``lastPreferencesError`` has the
@@ -28,30 +33,24 @@ extension UserDefaults: PreferencesType {
   /// This object, if its values are in other preferences.
   var backed: BackedUserDefaults? { self as? BackedUserDefaults }
 
-  /// Returns the value of a key.
-  ///
-  /// - Returns: The value as it was set, or `nil` if there is none.
+  /// Returns the value of a key as it was set, or `nil`.
   @_disfavoredOverload
   @_implements(PreferencesType,object(forKey:))
   public func preferenceObject(forKey key: PreferenceKey) -> PreferenceObject? {
     guard let form = object(forKey: key) else { return nil }
     if backed != nil { return form }
-    let value = PropertyListForm.decode(form)
-    guard ExactDates.hasDates(value) else { return value }
-    return ExactDates.restore(value, exactDates(forKey: key))
-  }
-
-  private func exactDates(forKey key: PreferenceKey) -> Any? {
-    object(forKey: ExactDates.key(beside: key)).map(PropertyListForm.decode)
+    let value = FoundationForm.decode(form)
+    guard FoundationForm.hasDates(value) else { return value }
+    return FoundationForm.restore(value, object(forKey: ExactDates.key(beside: key)))
   }
 
   /// Returns all visible defaults, including those that are registered and those of the system.
   public func dictionary() -> PreferencesDictionary {
     if let backed { return backed.dictionaryRepresentation() }
-    let forms = dictionaryRepresentation().mapValues(PropertyListForm.decode)
+    let forms = dictionaryRepresentation().mapValues(FoundationForm.decode)
     var values: PreferencesDictionary = [:]
     for (key, value) in forms where !ExactDates.isBeside(key) {
-      values[key] = ExactDates.restore(value, forms[ExactDates.key(beside: key)])
+      values[key] = FoundationForm.restore(value, forms[ExactDates.key(beside: key)])
     }
     return values
   }
@@ -136,9 +135,8 @@ extension UserDefaults: PreferencesType {
 ///
 /// Plain user defaults report those of saving, ``BackedUserDefaults`` also those of reading.
 extension UserDefaults: FalliblePreferencesType {
-  /// Returns the value of a key.
+  /// Returns the value of a key, or `nil` if there is none.
   ///
-  /// - Returns: The value, or `nil` if there is none.
   /// - Throws: For ``BackedUserDefaults``, the error of their preferences if the value cannot be
   ///   read; otherwise nothing.
   public func fetchObject(forKey key: PreferenceKey) throws -> PreferenceObject? {
@@ -146,9 +144,8 @@ extension UserDefaults: FalliblePreferencesType {
     return preferenceObject(forKey: key)
   }
 
-  /// Sets the value of a key, and saves it.
+  /// Sets the value of a key, and saves it; `nil` removes the key.
   ///
-  /// - Parameter value: The value; `nil` removes the key.
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` for a value that
   ///   cannot be stored; with ``PreferencesError/Code/inputOutput`` if it was set, but not saved.
   public func storeObject(
@@ -157,9 +154,8 @@ extension UserDefaults: FalliblePreferencesType {
     try save([(key, value)])
   }
 
-  /// Sets the values of several keys, and saves them in one step.
+  /// Sets the values of several keys, and saves them in one step; `nil` removes a key.
   ///
-  /// - Parameter values: The keys with their values; `nil` removes the key.
   /// - Throws: As ``storeObject(_:forKey:)``; an unsupported value changes nothing.
   public func storeObjects(
     _ values: [(key: PreferenceKey, value: PreferenceObject?)]
@@ -169,14 +165,15 @@ extension UserDefaults: FalliblePreferencesType {
 
   /// Removes all keys that can be removed, and saves the change; see ``clearAll()``.
   ///
-  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/inputOutput`` if the change was not
-  ///   saved.
+  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/inputOutput`` if the change was
+  ///   not saved.
   public func removeAllObjects() throws(PreferencesError) {
     clearAll()
     if let lastPreferencesError { throw lastPreferencesError }
   }
 
-  /// Performs changes by the methods of `UserDefaults` itself, saves them, and notifies observers.
+  /// Performs changes with the methods of `UserDefaults` itself, saves them, and notifies
+  /// observers.
   ///
   /// A refusal that they record stays recorded. ``BackedUserDefaults`` do all of this themselves.
   package func saveChanges(forKeys keys: [PreferenceKey], _ changes: () -> Void) {
@@ -223,6 +220,50 @@ final class FailedObjects: Sendable {
         entries.all[identity] = entry
         if entry != nil { entries.all = entries.all.filter { $1.object != nil } }
       }
+    }
+  }
+}
+
+/// Property lists that Foundation has read or registered, which have objects of any type.
+enum FoundationForm {
+  /// Reads a value from its form; see ``PropertyListForm/decode(_:)``.
+  static func decode(_ form: Any) -> Any {
+    mapped(form) { leaf in
+      if let data = leaf as? Data { return MarkedArchive.value(of: data)?.object ?? data }
+      return leaf is any Numeric ? NumberBoxing.boxed(leaf) : leaf
+    }
+  }
+
+  /// Returns whether a value contains dates.
+  static func hasDates(_ value: Any) -> Bool {
+    var found = false
+    _ = withDates(value) { date in
+      found = true
+      return date
+    }
+    return found
+  }
+
+  /// Returns a value with its exact dates, if they still match the value.
+  static func restore(_ value: Any, _ list: Any?) -> Any {
+    ExactDates.restore(value, list, withDates)
+  }
+
+  private static func withDates(_ value: Any, _ body: (Date) -> Date) -> Any {
+    mapped(value) { leaf in (leaf as? Date).map(body) ?? leaf }
+  }
+
+  /// Returns a value with each part that is no array or dictionary as a function returns it.
+  private static func mapped(_ value: Any, _ body: (Any) -> Any) -> Any {
+    switch unwrapped(value) {
+    case let array as [Any?]: array.compactMap { $0.map { mapped($0, body) } }
+    case let dictionary as [String: Any?]:
+      dictionary.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        .reduce(into: PreferencesDictionary()) { values, pair in
+          values[pair.key] = pair.value.map { mapped($0, body) }
+        }
+    case let leaf?: body(leaf)
+    case nil: value
     }
   }
 }

@@ -2,11 +2,11 @@ public import Foundation
 internal import PrephirencesSystem
 
 extension UserDefaults: MutablePreferencesType {
-  /// Why the last change through the protocols, subscripts and wrappers was refused or not saved; `nil`
-  /// if it was saved.
+  /// Why the last change through the protocols, subscripts and wrappers was refused or not saved;
+  /// `nil` if it was saved.
   ///
-  /// It belongs to this object, on all threads. For ``BackedUserDefaults``, it is also the failure of
-  /// the last read, until a read succeeds.
+  /// All threads share it, as part of this object. For ``BackedUserDefaults``, it is also the
+  /// failure of the last read, until a read succeeds.
   public var lastPreferencesError: PreferencesError? {
     if let backed { return backed.failure }
     return FailedObjects.shared[self]
@@ -22,9 +22,8 @@ extension UserDefaults: MutablePreferencesType {
     }
   }
 
-  /// Sets the value of a key, and saves it; `nil` removes the key.
-  ///
-  /// - Parameter value: The value; an unsupported value changes nothing.
+  /// Sets the value of a key, and saves it; `nil` removes the key, and an unsupported value changes
+  /// nothing.
   @_disfavoredOverload
   @_implements(MutablePreferencesType,set(_:forKey:))
   public func setPreference(_ value: PreferenceObject?, forKey key: PreferenceKey) {
@@ -68,7 +67,7 @@ extension UserDefaults: MutablePreferencesType {
     record([(key, nil)])
   }
 
-  /// Sets the values of several keys, and saves them in one step; other keys keep theirs.
+  /// Sets the values of several keys, and saves them in one step; other keys do not change.
   ///
   /// JSON's `NSNull` is left out at any depth. If any other value cannot be stored, nothing
   /// changes.
@@ -89,7 +88,7 @@ extension UserDefaults: MutablePreferencesType {
   public func clearAll() {
     if let backed { return backed.clear() }
     // A dictionary lists only one of several canonically equivalent keys at a time, and user
-    // defaults save the removal of one only together with the others.
+    // defaults only save the removal of one together with the others.
     var remaining = Int.max
     while case let keys = dictionaryRepresentation().keys, keys.count < remaining {
       remaining = keys.count
@@ -116,7 +115,7 @@ extension UserDefaults {
 
   func save(_ values: [(PreferenceKey, PreferenceObject?)]) throws(PreferencesError) {
     if let backed { return try backed.storeAll(values) }
-    var forms: [(PreferenceKey, Any?)] = []
+    var forms: [(PreferenceKey, PreferenceValue?)] = []
     for (key, value) in values {
       let value = unwrapped(value)
       forms.append(
@@ -129,9 +128,8 @@ extension UserDefaults {
     }
   }
 
-  private func replace(_ forms: [(PreferenceKey, Any?)]) {
-    // Performs all reads before the first write, because a read after a write collects all defaults
-    // again.
+  private func replace(_ forms: [(PreferenceKey, PreferenceValue?)]) {
+    // All reads precede the first write, because a read after a write collects all defaults again.
     let dated = Set(
       forms.lazy.map { ExactDates.key(beside: $0.0) }.filter { self.object(forKey: $0) != nil })
     for (key, form) in forms {
@@ -143,11 +141,11 @@ extension UserDefaults {
       }
       // The value comes first: exact dates that do not match it are ignored.
       if let dates = ExactDates.list(of: form) {
-        set(dates as Any?, forKey: beside)
+        set(dates.plain as Any?, forKey: beside)
       } else if dated.contains(beside) {
         removeObject(forKey: beside)
       }
-      set(form as Any?, forKey: key)
+      set(form.plain as Any?, forKey: key)
     }
   }
 }
@@ -159,8 +157,8 @@ extension UserDefaults {
 /// for the other. The lock is on the folder of the files, so no lock file is left behind, and it
 /// ends with the process.
 enum UserDefaultsLock {
-  /// The time to wait for other processes: a process that is stopped while it saves must not block
-  /// others, or make each change slow.
+  /// How long to wait for other processes: a process that is stopped while it saves must not block
+  /// others, or slow down each change.
   private static let timeout = PosixMutex(Duration.seconds(5))
 
   static func withLock<Result>(_ body: () -> Result) -> Result {
@@ -184,7 +182,7 @@ enum UserDefaultsLock {
     timeout.withLock { $0 = .seconds(5) }
   }
 
-  /// Opens the folder; creates it if it is missing.
+  /// Opens the folder, or creates it.
   private static func openFolder() -> Int32 {
     let path = path
     let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -194,7 +192,7 @@ enum UserDefaultsLock {
     return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
   }
 
-  /// The path where Foundation stores the files; for preferences it does not use the home of the
+  /// The path where Foundation stores the files; for preferences it ignores the home of the
   /// account.
   private static var path: String {
     let environment = ProcessInfo.processInfo.environment

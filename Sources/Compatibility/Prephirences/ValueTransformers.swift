@@ -1,8 +1,8 @@
 public import Foundation
 
 #if !canImport(ObjectiveC)
-/// Converts values and, if possible, converts them back: Apple's Foundation class, which Foundation
-/// on other systems lacks.
+/// Converts values and, if possible, converts them back: a class of Apple's Foundation that is
+/// missing on other systems.
 ///
 /// A subclass overrides ``transformedValue(_:)`` and, if it is reversible,
 /// ``allowsReverseTransformation()`` and ``reverseTransformedValue(_:)``. Transformers that several
@@ -11,25 +11,19 @@ open class ValueTransformer: NSObject, NamedValueTransformer {
   /// Creates a transformer.
   public override init() { super.init() }
 
-  /// Returns the class of the transformed values.
-  ///
-  /// - Returns: The class; `NSObject` by default.
+  /// Returns the class of the transformed values; `NSObject` by default.
   open class func transformedValueClass() -> AnyClass { NSObject.self }
 
-  /// Returns whether the transformation can be reversed.
-  ///
-  /// - Returns: `true` by default.
+  /// Whether the transformation can be reversed; `true` by default.
   open class func allowsReverseTransformation() -> Bool { true }
 
-  /// Returns the transformed value.
-  ///
-  /// - Returns: The transformed value; `nil` by default.
+  /// Returns the transformed value; `nil` by default.
   open func transformedValue(_ value: Any?) -> Any? { nil }
 
   /// Returns the original of a transformed value.
   ///
-  /// - Returns: The original. By default it is the transformed value, as for a transformation that
-  ///   is its own reverse; `nil` if the transformation is not reversible.
+  /// By default it is the transformed value, as for a transformation that is its own reverse; `nil`
+  /// if the transformation is not reversible.
   open func reverseTransformedValue(_ value: Any?) -> Any? {
     Self.allowsReverseTransformation() ? transformedValue(value) : nil
   }
@@ -58,8 +52,7 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
   /// The transformer from archives to objects and back.
   public static let keyedUnarchiveFromDataTransformerName = Self("NSKeyedUnarchiveFromData")
 
-  /// The transformer from archives to objects and back; an alias of
-  /// ``keyedUnarchiveFromDataTransformerName``.
+  /// An alias of ``keyedUnarchiveFromDataTransformerName``.
   public static let secureUnarchiveFromDataTransformerName = Self("NSSecureUnarchiveFromData")
 }
 
@@ -67,12 +60,12 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
 public protocol NamedValueTransformer {}
 
 extension NamedValueTransformer {
-  /// Finds the transformer with a name; `nil` if this class has none.
+  /// Finds the transformer with a name, or returns `nil` if this class has none.
   public init?(forName name: NSValueTransformerName) {
     guard let transformer = ValueTransformer.named.withLock({ $0[name] }) as? Self else {
       return nil
     }
-    // Returns the registered object itself, so that it keeps its identity.
+    // The registered object itself, so that it keeps its identity.
     self = transformer
   }
 }
@@ -86,19 +79,14 @@ extension ValueTransformer {
     .secureUnarchiveFromDataTransformerName: UnarchivingTransformer(),
   ])
 
-  /// Sets or removes the transformer of a name.
-  ///
-  /// - Parameter transformer: The transformer, which replaces any with the same name; `nil` removes
-  ///   the name.
+  /// Sets the transformer with a name, or removes it if it is `nil`.
   public class func setValueTransformer(
     _ transformer: ValueTransformer?, forName name: NSValueTransformerName
   ) {
     named.withLock { $0[name] = transformer }
   }
 
-  /// Returns the names of all transformers.
-  ///
-  /// - Returns: The names, in no order.
+  /// Returns the names of all transformers, in no order.
   public class func valueTransformerNames() -> [NSValueTransformerName] {
     named.withLock { Array($0.keys) }
   }
@@ -132,26 +120,19 @@ private final class UnarchivingTransformer: ValueTransformer {
 }
 #endif
 
-/// Turns objects into their archives, and back.
+/// Converts objects to their archives, and back.
 ///
 /// It accepts the objects of ``TransformationKey/archive``; any other object becomes `nil`.
 open class ArchiveValueTransformer: ValueTransformer {
-  /// Returns the class of archives.
-  ///
-  /// - Returns: `NSData`.
+  /// Returns the class of archives, `NSData`.
   open override class func transformedValueClass() -> AnyClass { NSData.self }
 
-  /// Returns the archive of an object.
-  ///
-  /// - Returns: The archive, as `Data`; `nil` if the object cannot be archived.
+  /// Returns the archive of an object as `Data`, or `nil` if it cannot be archived.
   open override func transformedValue(_ value: Any?) -> Any? {
     TransformationKey.archive.transformedValue(value)
   }
 
-  /// Returns the object of an archive.
-  ///
-  /// - Parameter value: The archive, as `Data`.
-  /// - Returns: The object; `nil` if the data is not an archive.
+  /// Returns the object of an archive in `Data`, or `nil` if it is not an archive.
   open override func reverseTransformedValue(_ value: Any?) -> Any? {
     TransformationKey.archive.reverseTransformedValue(value)
   }
@@ -160,26 +141,19 @@ open class ArchiveValueTransformer: ValueTransformer {
 /// Converts values that JSON supports (text, numbers, truth values, arrays and dictionaries of
 /// these) to JSON and back.
 open class JSONObjectTransformer: ValueTransformer {
-  /// Returns the class of JSON data.
-  ///
-  /// - Returns: `NSData`.
+  /// Returns the class of JSON data, `NSData`.
   open override class func transformedValueClass() -> AnyClass { NSData.self }
 
-  /// Returns the JSON of a value.
-  ///
-  /// - Returns: The JSON, as `Data`; `nil` if JSON does not support the value.
+  /// Returns the JSON of a value as `Data`, or `nil` if JSON does not support the value.
   open override func transformedValue(_ value: Any?) -> Any? {
-    // Wraps it in an array, because checking a value of another kind on its own stops the process.
+    // Wrapped in an array, because checking a value of another kind alone stops the process.
     guard let value = unwrapped(value), JSONSerialization.isValidJSONObject([value]) else {
       return nil
     }
     return try? JSONSerialization.data(withJSONObject: value, options: .fragmentsAllowed)
   }
 
-  /// Returns the value of JSON data.
-  ///
-  /// - Parameter value: The JSON, as `Data`.
-  /// - Returns: The value; `nil` if the data is not JSON.
+  /// Returns the value of JSON in `Data`, or `nil` if it is not JSON.
   open override func reverseTransformedValue(_ value: Any?) -> Any? {
     guard let data = value as? Data else { return nil }
     return try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
@@ -199,34 +173,23 @@ open class JSONValueTransformer<Value: Codable>: ValueTransformer {
   private let encoder: JSONEncoder?
   private let decoder: JSONDecoder?
 
-  /// Creates a transformer.
-  ///
-  /// - Parameters:
-  ///   - encoder: The encoder; if it is `nil`, ``Prephirences/jsonEncoder``.
-  ///   - decoder: The decoder; if it is `nil`, ``Prephirences/jsonDecoder``.
+  /// Creates a transformer; without coders, it uses those of ``Prephirences``.
   public init(encoder: JSONEncoder? = nil, decoder: JSONDecoder? = nil) {
     self.encoder = encoder
     self.decoder = decoder
     super.init()
   }
 
-  /// Returns the class of JSON data.
-  ///
-  /// - Returns: `NSData`.
+  /// Returns the class of JSON data, `NSData`.
   open override class func transformedValueClass() -> AnyClass { NSData.self }
 
-  /// Returns the JSON of a value.
-  ///
-  /// - Returns: The JSON, as `Data`; `nil` if the value is of another type or cannot be encoded.
+  /// Returns the JSON of a value as `Data`, or `nil` for another type or a failure.
   open override func transformedValue(_ value: Any?) -> Any? {
     guard let value = value as? Value else { return nil }
     return try? (encoder ?? Prephirences.jsonEncoder).encode(value)
   }
 
-  /// Returns the value of JSON data.
-  ///
-  /// - Parameter value: The JSON, as `Data`.
-  /// - Returns: The value; `nil` if the data cannot be decoded as this type.
+  /// Returns the value of JSON in `Data`, or `nil` if it cannot be decoded as this type.
   open override func reverseTransformedValue(_ value: Any?) -> Any? {
     guard let data = value as? Data else { return nil }
     return try? (decoder ?? Prephirences.jsonDecoder).decode(Value.self, from: data)

@@ -127,7 +127,7 @@ enum RemotePayload {
       switch format {
       case .json(let options):
         return try JSONSerialization.jsonObject(with: data, options: options)
-      case .propertyList: return try PropertyListReader.read(data).root
+      case .propertyList: return try PropertyListReader.read(data).root.plain
       case .custom(let read): return try read(data)
       }
     } catch {

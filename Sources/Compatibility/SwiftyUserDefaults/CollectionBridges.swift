@@ -24,7 +24,7 @@ public struct DefaultsNestedArrayBridge<Element: DefaultsSerializable>: Defaults
   /// Returns the array; JSON and an archive of the array are also read.
   public func deserialize(_ object: Any) -> [Element.T]? {
     let object = (object as? Data).flatMap(PreferenceArchive.unarchive) ?? object
-    guard let objects = object as? [Any] else { return JSONForm.value(of: object) }
+    guard let objects = object as? [Any] else { return EncodedForm.value(of: object) }
     let bridge = Element._defaults
     var values: [Element.T] = []
     for object in objects {
@@ -78,7 +78,7 @@ where T.Element: RawRepresentable {
 
   /// Returns the values with the raw values of an array.
   public func deserialize(_ object: Any) -> T? {
-    guard let objects = object as? [Any] else { return JSONForm.value(of: object) }
+    guard let objects = object as? [Any] else { return EncodedForm.value(of: object) }
     let values = objects.compactMap { object -> T.Element? in RawForm.value(of: object) }
     // If elements have another type, they are not removed cases.
     guard values.count == objects.count || RawForm.areRawValues(objects, of: T.Element.self) else {

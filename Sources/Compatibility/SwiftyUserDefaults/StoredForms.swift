@@ -9,7 +9,7 @@ enum CollectionForm {
   static func object<Value>(for value: Value) throws -> Any {
     if Value.self is any PlainPreferenceValue.Type { return value }
     if let value = value as? any SerializableElements { return try value.objects() }
-    if let value = value as? any Encodable { return try JSONForm.object(for: value) }
+    if let value = value as? any Encodable { return try EncodedForm.object(for: value) }
     // The store refuses what it cannot hold.
     return value
   }
@@ -23,7 +23,7 @@ enum CollectionForm {
     }
     // A value that is not JSON was cast above; any number would decode as a date.
     if Value.self is any PlainPreferenceValue.Type, !(object is Data) { return nil }
-    return JSONForm.value(of: object)
+    return EncodedForm.value(of: object)
   }
 }
 
@@ -38,7 +38,7 @@ extension Dictionary: SerializableElements where Key == String {
     if Value.self is any Encodable.Type, !(Value.self is any RawRepresentable.Type),
       let encodable = self as? any Encodable
     {
-      return try JSONForm.object(for: encodable)
+      return try EncodedForm.object(for: encodable)
     }
     guard let type = Value.self as? any DefaultsSerializable.Type else { return self }
     return try compactMapValues { try CollectionElement.object(for: $0, type) }
@@ -86,7 +86,7 @@ private enum CollectionElement {
 }
 
 /// Converts `Codable` values to what is stored and back.
-enum JSONForm {
+enum EncodedForm {
   static func object(for value: some Encodable) throws -> Any {
     try Prephirences.jsonEncoder.encode(value)
   }
@@ -155,6 +155,6 @@ enum RawForm {
     {
       return value
     }
-    return JSONForm.value(of: object)
+    return EncodedForm.value(of: object)
   }
 }

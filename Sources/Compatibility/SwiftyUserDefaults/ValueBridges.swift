@@ -128,10 +128,10 @@ public struct DefaultsCodableBridge<T: Codable>: DefaultsSerializingBridge {
   /// Returns the JSON of a value.
   ///
   /// - Throws: The error of the encoder.
-  public func serialize(_ value: T) throws -> Any { try JSONForm.object(for: value) }
+  public func serialize(_ value: T) throws -> Any { try EncodedForm.object(for: value) }
 
   /// Returns the value of JSON, or of an object of a property list.
-  public func deserialize(_ object: Any) -> T? { JSONForm.value(of: object) }
+  public func deserialize(_ object: Any) -> T? { EncodedForm.value(of: object) }
 }
 
 /// Stores a value that is an object of a property list itself: a date, or a dictionary.

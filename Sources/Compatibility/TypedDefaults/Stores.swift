@@ -208,7 +208,9 @@ final class StoredDefault<Default: DefaultConvertible>: @unchecked Sendable {
     // Some stores, such as those in memory, accept anything; here all refuse the same values.
     let form = try PropertyListForm.encode(object, forKey: Default.key)
     try preferences.replaceObject(
-      with: normalizes ? PropertyListForm.decode(form) : object, forKey: Default.key)
+      with: normalizes
+        ? PropertyListForm.decode(form).object(numbers: NumberBoxing.boxed) : object,
+      forKey: Default.key)
   }
 
   @discardableResult

@@ -11,7 +11,7 @@ package protocol BuiltInStore: CredentialStore {
     _ query: CredentialQuery, _ requirement: Accessibility.UnlockRequirement
   ) throws(KeychainError)
 
-  /// Searches, and keeps at hand what opens the secrets of what was found.
+  /// Searches, and keeps the keys for the secrets of the found credentials.
   func find(_ query: CredentialQuery) throws(KeychainError) -> FoundCredentials
 
   /// Checks that every item is intact and can be read, for which it may ask a person.
@@ -39,9 +39,10 @@ package protocol BuiltInStore: CredentialStore {
 
   /// Returns this store for attempts that wait neither for a person nor for a long computation.
   ///
-  /// An operation that would have to wait throws an error with the ``Need``. All attempts of a call use
-  /// one quiet store, which keeps what was gained for it. If dialogs are forbidden, a provider does not
-  /// even show the one that is part of a change, which then fails as if no person may be asked.
+  /// An operation that would have to wait throws an error with the ``Need``. All attempts of a call
+  /// use one quiet store, which keeps the keys that it was given. If dialogs are forbidden, a
+  /// provider does not even show the dialog of a change, which then fails as if no person may be
+  /// asked.
   func quiet(forbiddingDialogs: Bool) -> any BuiltInStore
 }
 
@@ -130,11 +131,11 @@ extension CredentialStore {
   }
 }
 
-/// What a search found.
+/// The result of a search, whose secrets can be read.
 package struct FoundCredentials {
   package let result: CredentialSearchResult
 
-  /// Returns the secret of a credential that was found; `nil` if it is gone.
+  /// Returns the secret of a found credential; `nil` if it was removed.
   package let secret: (Credential) throws(KeychainError) -> StoredSecret?
 
   package init(
@@ -142,7 +143,7 @@ package struct FoundCredentials {
     secret: @escaping (Credential) throws(KeychainError) -> StoredSecret?
   ) { (self.result, self.secret) = (result, secret) }
 
-  /// The secrets are looked up again.
+  /// Creates a result whose secrets are looked up again.
   package init(_ result: CredentialSearchResult, in store: any CredentialStore) {
     self.init(result) { credential throws(KeychainError) in
       try store.secret(for: credential.identity)

@@ -152,7 +152,8 @@ package struct CredentialSearcher {
     try matches(of: query) { credential, _ in isMatch(credential) ? credential : nil }
   }
 
-  /// Returns what `match` makes of the credentials that match a query, without those that it refuses.
+  /// Returns what `match` makes of the credentials that match a query, without those that it
+  /// refuses.
   package func matches<Match>(
     of query: CredentialQuery, _ match: (Credential, FoundCredentials) -> Match?
   ) throws(KeychainError) -> [Match] {

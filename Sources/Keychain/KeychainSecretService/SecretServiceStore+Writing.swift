@@ -182,7 +182,8 @@ extension ItemWriter {
 }
 
 extension ItemFinder {
-  /// Returns the item that a request replaces or goes next to, and whether there are several of other programs instead.
+  /// Returns the item that a request replaces or goes next to, and whether there are several of
+  /// other programs instead.
   fileprivate func existing(
     for request: StoreRequest
   ) throws(KeychainError) -> (item: FoundItem?, hasSeveralOthers: Bool) {

@@ -47,12 +47,12 @@ public struct KeychainError: Error, Hashable, Sendable {
     parts = Parts(code, message, recovery, underlying, nil)
   }
 
-  /// Creates the error of a quiet store; see `Attempt` of `KeychainCredentials`.
+  /// Creates the error of a quiet store; see ``Attempt``.
   package init(_ code: Code, _ message: String, need: Need) {
     parts = Parts(code, message, nil, nil, need)
   }
 
-  /// What an operation of a quiet store needs; `nil` if it failed for another reason.
+  /// The need of a quiet store's operation; `nil` if it failed for another reason.
   package var need: Need? { parts.need }
 
   private final class Parts: Hashable, Sendable {
@@ -250,13 +250,4 @@ package func unlessRefused<Result: ~Copyable>(
     guard error.code == .damaged else { throw error }
     return nil
   }
-}
-
-/// What must be done outside all locks before an operation of a quiet store is repeated, such as
-/// asking for a passphrase and hashing it.
-package struct Need: Sendable {
-  /// May ask a person, and take long.
-  package let meet: @Sendable () throws(KeychainError) -> Void
-
-  package init(_ meet: @escaping @Sendable () throws(KeychainError) -> Void) { self.meet = meet }
 }

@@ -296,19 +296,6 @@ extension SecretBytes {
   }
 }
 
-/// A secret with several owners; it is wiped when the last owner releases it.
-package final class SharedSecret: Sendable {
-  package let bytes: SecretBytes
-
-  package init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
-
-  package convenience init(copying bytes: borrowing SecretBytes) throws(KeychainError) {
-    self.init(try bytes.copy())
-  }
-
-  package func copy() throws(KeychainError) -> SecretBytes { try bytes.copy() }
-}
-
 /// Comparison in constant time, wherever the first difference is.
 public enum ConstantTime {
   /// Returns whether two byte strings have equal lengths and bytes; the lengths are not hidden.

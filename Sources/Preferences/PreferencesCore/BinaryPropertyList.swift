@@ -1,21 +1,16 @@
 internal import FoundationEssentials
 
-/// The objects of a binary property list as stored, read without trusting any byte.
+/// The objects of a binary property list as stored; no byte is trusted.
 ///
-/// It distinguishes the references of archives, and refuses lists that are too large or too deep
-/// when each object is repeated wherever the list refers to it.
+/// It recognizes the references of archives, and refuses lists that would be too large or too deep
+/// if each object were repeated wherever the list refers to it.
 struct BinaryPropertyList {
   enum Object {
-    case string(String)
+    /// A value that is neither an array nor a dictionary.
+    case scalar(PreferenceValue)
     case reference(Int)
     case array([Int])
     case dictionary([(key: Int, value: Int)])
-    case integer(Int)
-    case unsigned(UInt64)
-    case real(Double)
-    case bool(Bool)
-    case date(Double)
-    case data(ArraySlice<UInt8>)
     case null
   }
 
@@ -24,10 +19,10 @@ struct BinaryPropertyList {
   let objects: [Object]
   let root: Int
 
-  /// The greatest weight of what the list contains.
+  /// The greatest weight of the list's contents.
   let limit: Int
 
-  /// Reads a property list or an archive; `nil` if the data is neither.
+  /// Reads a property list or an archive, or returns `nil` for other data.
   init?(_ data: Data) {
     guard let list = try? Self(reading: [UInt8](data)) else { return nil }
     self = list
@@ -55,7 +50,7 @@ struct BinaryPropertyList {
     else { return nil }
     var objects: [Object] = []
     var offsets = ByteReader(bytes: bytes, position: table)
-    // Objects that share bytes would be more than the list has room for.
+    // Objects that share bytes would need more space than the list has.
     var room = table - 8
     for _ in 0..<count {
       guard let offset = offsets.integer(width: offsetWidth), 8..<table ~= offset else {
@@ -99,31 +94,28 @@ struct BinaryPropertyList {
   // MARK: Values
 
   /// Returns the value of a list.
-  func value() throws(PropertyListDamage) -> Any {
-    var known = [Any?](repeating: nil, count: objects.count)
+  func value() throws(PropertyListDamage) -> PreferenceValue {
+    var known = [PreferenceValue?](repeating: nil, count: objects.count)
     return try value(root, &known)
   }
 
-  private func value(_ index: Int, _ known: inout [Any?]) throws(PropertyListDamage) -> Any {
+  private func value(
+    _ index: Int, _ known: inout [PreferenceValue?]
+  ) throws(PropertyListDamage) -> PreferenceValue {
     if let known = known[index] { return known }
-    let value: Any
+    let value: PreferenceValue
     switch objects[index] {
-    case .string(let text): value = text
-    case .integer(let number): value = number
-    case .unsigned(let number): value = number
-    case .real(let number): value = number
-    case .bool(let truth): value = truth
-    case .date(let seconds): value = Date(timeIntervalSinceReferenceDate: seconds)
-    case .data(let bytes): value = Data(bytes)
+    case .scalar(let scalar): return scalar
     case .array(let elements):
-      value = try elements.map { index throws(PropertyListDamage) in try self.value(index, &known) }
+      value = .array(
+        try elements.map { index throws(PropertyListDamage) in try self.value(index, &known) })
     case .dictionary(let pairs):
-      var dictionary: PreferencesDictionary = [:]
+      var dictionary: [PreferenceKey: PreferenceValue] = [:]
       for (key, value) in pairs {
-        guard case .string(let key) = objects[key] else { throw .damaged }
+        guard case .scalar(.string(let key)) = objects[key] else { throw .damaged }
         try dictionary.add(try self.value(value, &known), forKey: key)
       }
-      value = dictionary
+      value = .dictionary(dictionary)
     case .null, .reference: throw .damaged
     }
     known[index] = value
@@ -138,10 +130,10 @@ extension PropertyListDamage {
   static let tooLarge = PropertyListDamage("it repeats its parts too often")
 }
 
-/// How large and how deep an object is, when each part is repeated wherever it is referred to.
+/// The size and depth of an object, with each part repeated wherever it is referred to.
 ///
-/// A list that is read becomes values, which have no references: whoever visits or copies them visits a
-/// part as often as it occurs.
+/// A list becomes values without references, so visiting or copying them visits a part as often as
+/// it occurs.
 struct Extent {
   private(set) var weight: Int
   private(set) var height = 0
@@ -150,8 +142,8 @@ struct Extent {
   init(of object: BinaryPropertyList.Object) {
     weight =
       switch object {
-      case .string(let text): 1 + text.utf8.count
-      case .data(let bytes): 1 + bytes.count
+      case .scalar(.string(let text)): 1 + text.utf8.count
+      case .scalar(.data(let data)): 1 + data.count
       default: 1
       }
   }
@@ -161,8 +153,8 @@ struct Extent {
     height = max(height, part.height + 1)
   }
 
-  /// Returns the greatest weight of a list: much more than programs write, whose lists repeat keys
-  /// and short texts.
+  /// Returns the greatest weight of a list: much more than lists of programs, which repeat keys and
+  /// short texts.
   static func limit(byteCount: Int) -> Int { 64 * byteCount + (1 << 16) }
 }
 
@@ -188,20 +180,26 @@ private struct ByteReader {
     take(width).map { $0.reduce(0) { $0 << 8 | UInt64($1) } }
   }
 
-  /// Returns a number; `nil` if it does not fit in an `Int`.
+  /// Returns a number, or `nil` if it does not fit in an `Int`.
   mutating func integer(width: Int) -> Int? { bits(width: width).flatMap { Int(exactly: $0) } }
 
   mutating func object(referenceWidth: Int, count: Int) -> BinaryPropertyList.Object? {
     guard let marker = take(1)?.first else { return nil }
     let low = Int(marker & 0x0f)
     switch marker >> 4 {
-    case 0x0: return marker == 0 ? .null : marker == 8 || marker == 9 ? .bool(marker == 9) : nil
+    case 0x0:
+      return marker == 0 ? .null : marker == 8 || marker == 9 ? .scalar(.bool(marker == 9)) : nil
     case 0x1: return integerObject(width: 1 << low)
     case 0x2 where low == 2:
-      return bits(width: 4).map { .real(Double(Float(bitPattern: UInt32(truncatingIfNeeded: $0)))) }
-    case 0x2 where low == 3: return bits(width: 8).map { .real(Double(bitPattern: $0)) }
-    case 0x3 where low == 3: return bits(width: 8).map { .date(Double(bitPattern: $0)) }
-    case 0x4: return length(low).flatMap { take($0) }.map { .data($0) }
+      return bits(width: 4).map {
+        .scalar(.double(Double(Float(bitPattern: UInt32(truncatingIfNeeded: $0)))))
+      }
+    case 0x2 where low == 3: return bits(width: 8).map { .scalar(.double(Double(bitPattern: $0))) }
+    case 0x3 where low == 3:
+      return bits(width: 8).map {
+        .scalar(.date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0))))
+      }
+    case 0x4: return length(low).flatMap { take($0) }.map { .scalar(.data(Data($0))) }
     case 0x5: return length(low).flatMap { take($0) }.flatMap(Self.ascii)
     case 0x6: return length(low).flatMap { take($0 &* 2) }.flatMap(Self.utf16)
     case 0x8: return integer(width: low + 1).map { .reference($0) }
@@ -217,16 +215,16 @@ private struct ByteReader {
     }
   }
 
-  /// Reads an integer: of 8 bytes or more with a sign, of less without one.
+  /// Reads an integer: with a sign if it has 8 bytes or more.
   private mutating func integerObject(width: Int) -> BinaryPropertyList.Object? {
     guard [1, 2, 4, 8, 16].contains(width) else { return nil }
     let high = width == 16 ? bits(width: 8) : nil
     guard let low = bits(width: min(width, 8)) else { return nil }
-    let number = Int(truncatingIfNeeded: low)
+    let number = Int64(truncatingIfNeeded: low)
     switch high {
-    case nil where width < 16: return .integer(number)
-    case 0: return number < 0 ? .unsigned(low) : .integer(number)
-    case UInt64.max where number < 0: return .integer(number)
+    case nil where width < 16: return .scalar(.integer(number))
+    case 0: return .scalar(number < 0 ? .unsignedInteger(low) : .integer(number))
+    case UInt64.max where number < 0: return .scalar(.integer(number))
     default: return nil
     }
   }
@@ -251,13 +249,14 @@ private struct ByteReader {
   }
 
   private static func ascii(_ bytes: ArraySlice<UInt8>) -> BinaryPropertyList.Object? {
-    bytes.allSatisfy { $0 < 0x80 } ? .string(String(decoding: bytes, as: UTF8.self)) : nil
+    bytes.allSatisfy { $0 < 0x80 }
+      ? .scalar(.string(String(decoding: bytes, as: UTF8.self))) : nil
   }
 
   private static func utf16(_ bytes: ArraySlice<UInt8>) -> BinaryPropertyList.Object? {
     let units = stride(from: bytes.startIndex, to: bytes.endIndex, by: 2).map {
       UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])
     }
-    return String(validating: units, as: UTF16.self).map { .string($0) }
+    return String(validating: units, as: UTF16.self).map { .scalar(.string($0)) }
   }
 }

@@ -1,30 +1,30 @@
 package import FoundationEssentials
 
-/// An object of another library that stands for a value of Swift, as `NSNumber` does.
+/// An object of another library that represents a Swift value, as `NSNumber` does.
 ///
-/// The core knows no such object. `Prephirences` declares the conformances for Foundation's.
+/// The core has no such objects. `Prephirences` declares the conformances for Foundation's.
 package protocol BridgedValue {
   /// `Bool`, `Int`, `UInt64` above its range, `Float`, `Double` or `Decimal`; `nil` if the object
-  /// stands for no value.
+  /// represents no value.
   var swiftValue: Any? { get }
 
-  /// The text of a number; `nil` if the object is none.
+  /// The text of a number; `nil` for other objects.
   var numberText: String? { get }
 }
 
-/// An object that stands for nothing, as `NSNull` does in an array that was JSON.
+/// An object that represents no value, as `NSNull` does in an array from JSON.
 package protocol BridgedNull {}
 
-/// Puts the numbers that a store returns into objects, which cast to every numeric type that holds them.
+/// Puts the numbers of stores into objects, which cast to every numeric type that holds them.
 package protocol NumberBoxer: SendableMetatype {
   /// Returns a number of any type as an object; the number itself if no object holds it.
   static func object(of number: Any) -> Any
 }
 
-/// What the numbers are that a store returns for a caller who asks for `Any`.
+/// The type of numbers from a store that returns `Any`.
 ///
-/// A program that links `Prephirences` gets an `NSNumber`: that module makes this type a
-/// ``NumberBoxer``. Any other program gets the number of Swift.
+/// In a program that links `Prephirences`, it is `NSNumber`: that module makes this type a
+/// ``NumberBoxer``. In other programs it is the Swift number.
 package enum NumberBoxing {
   private static let boxer = NumberBoxing.self as Any as? any NumberBoxer.Type
 
@@ -38,7 +38,7 @@ package enum NumberBoxing {
 package func withCastableNumbers(_ value: Any, depth: Int = 0) -> Any {
   let type = type(of: value)
   if type is AnyClass || type == String.self || type == Bool.self || type == Data.self
-    || type == Date.self || type == [String].self || depth == PropertyListForm.maximumDepth
+    || type == Date.self || type == [String].self || depth == PreferenceValue.maximumDepth
   {
     return value
   }
@@ -59,12 +59,12 @@ package func withoutNulls(_ values: PreferencesDictionary) -> PreferencesDiction
   values.compactMapValues { hasNull($0, depth: 0) ? stripped($0, depth: 0) : $0 }
 }
 
-/// Returns whether a value contains a null.
+/// Whether a value contains a null.
 ///
 /// A value without one keeps its type.
 private func hasNull(_ value: Any, depth: Int) -> Bool {
   // Values of these types, and arrays and dictionaries of them, cannot contain a null.
-  guard depth < PropertyListForm.maximumDepth, !(type(of: value) is any PlainPreferenceValue.Type)
+  guard depth < PreferenceValue.maximumDepth, !(type(of: value) is any PlainPreferenceValue.Type)
   else { return false }
   return switch value {
   case is any BridgedNull: true
@@ -77,7 +77,7 @@ private func hasNull(_ value: Any, depth: Int) -> Bool {
 
 private func stripped(_ value: Any, depth: Int) -> Any? {
   // Stores with a limit refuse deeper values because of their depth.
-  guard depth < PropertyListForm.maximumDepth else { return value }
+  guard depth < PreferenceValue.maximumDepth else { return value }
   return switch value {
   case is any BridgedNull: nil
   case let array as [Any]: array.compactMap { stripped($0, depth: depth + 1) }
@@ -96,9 +96,9 @@ package func unwrapped(_ value: Any?) -> Any? {
   return unwrapped(optional.content)
 }
 
-/// Returns whether a value's type is known not to be an optional; `false` if it is not known.
+/// Whether a value's type is known not to be an optional.
 private func isKnownValue(_ value: Any) -> Bool {
-  // The type of an opened existential is at hand; `type(of:)` calls the runtime for it.
+  // The type of an opened existential is available; `type(of:)` calls the runtime for it.
   _openExistential(value, do: isNoOptional)
 }
 
@@ -120,9 +120,9 @@ extension PreferencesDictionary {
   package func droppingNil() -> PreferencesDictionary { compactMapValues { unwrapped($0) } }
 }
 
-/// Makes archives of objects, and objects of archives.
+/// Archives and unarchives objects.
 ///
-/// The core knows no objects. `Prephirences` declares the conformance of ``PreferenceArchive``, with
+/// The core has no objects. `Prephirences` declares the conformance of ``PreferenceArchive``, with
 /// `NSKeyedArchiver`.
 package protocol ObjectArchiver: SendableMetatype {
   /// Returns the archive of a value, or `nil` if it cannot be archived.
@@ -131,11 +131,11 @@ package protocol ObjectArchiver: SendableMetatype {
   /// Returns the value of an archive, or `nil` if the data is not an archive.
   static func unarchived(_ data: Data) -> Any?
 
-  /// Returns whether this program has a class of this name whose objects can be read from archives.
+  /// Whether this program has a class with this name whose objects can be unarchived.
   static func isArchivable(className: String) -> Bool
 }
 
-/// Archives of objects, for a program that links `Prephirences`; any other archives nothing.
+/// Archives of objects in a program that links `Prephirences`; other programs archive nothing.
 package enum PreferenceArchive {
   private static let archiver = PreferenceArchive.self as Any as? any ObjectArchiver.Type
 
@@ -148,11 +148,11 @@ package enum PreferenceArchive {
   /// The maximum nesting depth of objects.
   package static var maximumDepth: Int { KeyedArchive.maximumDepth }
 
-  /// Returns whether `NSKeyedUnarchiver`, which stops the process on many altered archives, can read
-  /// this one.
+  /// Whether `NSKeyedUnarchiver`, which stops the process on many altered archives, can read this
+  /// one.
   package static func isSound(_ data: Data) -> Bool { KeyedArchive(data)?.isSound ?? false }
 
-  /// Returns whether this program has a class of this name whose objects can be read from archives.
+  /// Whether this program has a class with this name whose objects can be unarchived.
   static func isArchivable(className: String) -> Bool {
     archiver?.isArchivable(className: className) ?? false
   }

@@ -21,8 +21,8 @@ public enum PreferenceCoders {
 /// Converts `Codable` values to their stored form and back.
 ///
 /// They are stored as JSON data. Values that were stored as property list objects, for example by
-/// another library or from the command line, are read, too. Errors name the place in a value, but
-/// never a part of it.
+/// another library or from the command line, are also read. Errors name a place in a value, but no
+/// part of it.
 package enum CodableForm {
   /// Returns the JSON data of a value.
   package static func encode<Value: Encodable>(
@@ -46,10 +46,12 @@ package enum CodableForm {
     do {
       // In an array, because a property list cannot consist of text or a number alone.
       let data = try encoder.encode([value])
-      if let array = try PropertyListReader.read(data).root as? [Any], let form = array.first {
+      if case .array(let array) = try PropertyListReader.read(data).root, let form = array.first {
         // Data alone is read as JSON, so a type that is encoded as data becomes JSON.
-        return form is Data && Value.self != Data.self
-          ? try PreferenceCoders.jsonEncoder.encode(value) : withCastableNumbers(form)
+        if case .data = form, Value.self != Data.self {
+          return try PreferenceCoders.jsonEncoder.encode(value)
+        }
+        return form.object(numbers: NumberBoxing.boxed)
       }
     } catch {
       throw .unencodable(key, Value.self, error)
@@ -57,7 +59,7 @@ package enum CodableForm {
     throw .unstorableValue(key, Value.self)
   }
 
-  /// Returns the value of JSON data, or of property list objects.
+  /// Returns the value of JSON data or property list objects.
   package static func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, from stored: Any, forKey key: PreferenceKey,
     decoder: JSONDecoder = PreferenceCoders.jsonDecoder
@@ -69,7 +71,7 @@ package enum CodableForm {
     }
   }
 
-  /// Returns the value of JSON data, or of property list objects; throws `DecodingError`.
+  /// Returns the value of JSON data or property list objects; throws `DecodingError`.
   static func decode<Value: Decodable>(
     _ type: Value.Type, from stored: Any, decoder: JSONDecoder
   ) throws -> Value {
@@ -82,20 +84,20 @@ package enum CodableForm {
 
 /// The mangled type names that are stored with values.
 package enum TypeName {
-  /// Returns the name of a type; `nil` if it is private, because it could not be found by its name.
+  /// Returns the name of a type, or `nil` if it is private, and so cannot be found by name.
   package static func of(_ type: Any.Type) -> String? {
     guard let name = _mangledTypeName(type), isPlain(name) else { return nil }
     return name
   }
 
-  /// Returns the type with a name; `nil` if this program has no such decodable type.
+  /// Returns the type with a name, or `nil` if this program has no such decodable type.
   package static func decodableType(named name: String) -> (any Decodable.Type)? {
     guard isPlain(name) else { return nil }
     return _typeByName(name) as? any Decodable.Type
   }
 
-  /// Returns whether a name, which may come from another program, has a bounded length and no bytes
-  /// that the runtime would read as an address.
+  /// Whether a name, which may come from another program, is short and has no bytes that the
+  /// runtime would read as an address.
   private static func isPlain(_ name: String) -> Bool {
     (1...1024).contains(name.utf8.count)
       && name.utf8.allSatisfy { byte in
@@ -125,7 +127,6 @@ struct ObjectDecoder: Decoder {
     json = decoder
   }
 
-  /// Returns the decoder of a part of the value.
   func nested(_ value: Any, _ key: any CodingKey) -> ObjectDecoder {
     ObjectDecoder(value, at: codingPath + [key], decoder: json)
   }
@@ -142,7 +143,6 @@ struct ObjectDecoder: Decoder {
 
   func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
-  /// Decodes the whole value.
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     if let plain = plainValue(type) { return plain }
     guard let data = value as? Data else { return try Value(from: self) }
@@ -155,7 +155,7 @@ struct ObjectDecoder: Decoder {
     }
   }
 
-  /// Returns a value whose type property lists support, without its own decoding.
+  /// Returns a value of a type that property lists support, without decoding.
   private func plainValue<Value>(_ type: Value.Type) -> Value? {
     switch type {
     case is URL.Type: value as? Value ?? (value as? String).flatMap(URL.init(string:)) as? Value
@@ -175,10 +175,10 @@ struct ObjectDecoder: Decoder {
     DecodingError.Context(codingPath: codingPath, debugDescription: description)
   }
 
-  /// Whether the value stands for `nil`.
+  /// Whether the value represents `nil`.
   var isNil: Bool { value is any BridgedNull || value as? String == Self.nilText }
 
-  /// What the property list encoder of Foundation writes for `nil`.
+  /// Foundation's property list encoder writes this for `nil`.
   private static let nilText = "$null"
 }
 
@@ -285,7 +285,7 @@ struct ObjectElements: UnkeyedDecodingContainer {
 
   mutating func superDecoder() throws -> any Decoder { try next { $0 } }
 
-  /// Goes to the next element only after a success, as the containers of Foundation do.
+  /// Advances only after success, as Foundation's containers do.
   private mutating func next<Result>(_ body: (ObjectDecoder) throws -> Result) throws -> Result {
     let result = try body(element())
     currentIndex += 1
@@ -301,7 +301,6 @@ struct ObjectElements: UnkeyedDecodingContainer {
   }
 }
 
-/// A key of a container that has no type for its keys.
 private struct ObjectKey: CodingKey {
   let stringValue: String
   let intValue: Int?

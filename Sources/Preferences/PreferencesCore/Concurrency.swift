@@ -12,9 +12,7 @@ package final class Guarded<Value>: @unchecked Sendable {
     self.value = PosixMutex(Unchecked(value))
   }
 
-  /// The value.
-  ///
-  /// The old value is destroyed outside the lock, because its destruction may run any code.
+  /// The value; the old one is destroyed outside the lock, because that may run any code.
   package var current: Value {
     get { withLock { $0 } }
     set { _ = withLock { exchange(&$0, with: newValue) } }
@@ -31,7 +29,7 @@ private func exchange<Value>(_ value: inout Value, with new: Value) -> Value {
   return value
 }
 
-/// Lets a value pass between threads although its type is not `Sendable`.
+/// Passes a value between threads although its type is not `Sendable`.
 ///
 /// Unchecked because the compiler cannot see that a lock guards every use.
 private struct Unchecked<Value>: @unchecked Sendable {
@@ -65,7 +63,7 @@ package final class SignalledWork<Work: PendingWork>: Sendable {
 
   package func end() { continuation.finish() }
 
-  /// Waits for the next item; `nil` after the last one.
+  /// Waits for the next item, or returns `nil` after the last.
   package func next(
     after signals: inout AsyncStream<Void>.Iterator, isolation actor: isolated (any Actor)?
   ) async -> Work.Item? {

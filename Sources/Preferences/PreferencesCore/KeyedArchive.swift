@@ -2,8 +2,8 @@ package import FoundationEssentials
 
 /// An archive of `NSKeyedArchiver`.
 ///
-/// Texts and URLs are read here. For other objects, this checks what `NSKeyedUnarchiver` relies on:
-/// it stops the process if that is wrong.
+/// Texts and URLs are read here. For other objects, this checks what `NSKeyedUnarchiver` relies on,
+/// since it stops the process if that is wrong.
 package struct KeyedArchive {
   typealias Fields = [String: BinaryPropertyList.Object]
 
@@ -13,7 +13,7 @@ package struct KeyedArchive {
   static let version = 100_000
   static let archiver = "NSKeyedArchiver"
 
-  /// The first object, which stands for `nil`.
+  /// The first object, which represents `nil`.
   static let null = "$null"
 
   /// The maximum length of the name of a class, which is looked up for each object.
@@ -23,13 +23,13 @@ package struct KeyedArchive {
   private let top: Fields
   private let objects: [Int]
 
-  /// Reads the frame of an archive; `nil` if the data has none.
+  /// Reads the frame of an archive, or returns `nil` for other data.
   package init?(_ data: Data) {
     guard let list = BinaryPropertyList(data), let root = Self.fields(list.root, of: list),
-      case .string(Self.archiver) = root["$archiver"],
-      case .integer(Self.version) = root["$version"],
+      case .scalar(.string(Self.archiver)) = root["$archiver"],
+      case .scalar(.integer(Int64(Self.version))) = root["$version"],
       case .dictionary(let top) = root["$top"], case .array(let objects) = root["$objects"],
-      case .string(Self.null)? = objects.first.map({ list.objects[$0] }),
+      case .scalar(.string(Self.null))? = objects.first.map({ list.objects[$0] }),
       let top = Self.fields(top, of: list)
     else { return nil }
     self.list = list
@@ -52,12 +52,12 @@ package struct KeyedArchive {
   }
 
   private func text(at reference: Int) -> String? {
-    // The first object stands for `nil`.
+    // The first object represents `nil`.
     guard reference > 0, objects.indices.contains(reference) else { return nil }
-    if case .string(let text) = list.objects[objects[reference]] { return text }
+    if case .scalar(.string(let text)) = list.objects[objects[reference]] { return text }
     guard let (name, fields) = object(at: reference),
       ["NSString", "NSMutableString"].contains(name),
-      case .string(let text) = fields["NS.string"]
+      case .scalar(.string(let text)) = fields["NS.string"]
     else { return nil }
     return text
   }
@@ -84,7 +84,7 @@ package struct KeyedArchive {
 
   // MARK: Soundness
 
-  /// Whether the unarchiver can read all of it safely.
+  /// Whether the unarchiver can safely read all of it.
   package var isSound: Bool {
     var examination = Examination()
     return top.values.allSatisfy { value in
@@ -95,7 +95,7 @@ package struct KeyedArchive {
 
   /// What is known about objects.
   struct Examination {
-    /// The extents; `nil` for objects under examination: meeting one of these again means that it
+    /// The extents; `nil` for objects under examination; meeting one of these again means that it
     /// refers to itself, which the unarchiver would follow forever.
     fileprivate var extents: [Int: Extent?] = [:]
     /// The names by the entries of the classes.
@@ -108,14 +108,14 @@ package struct KeyedArchive {
     var areURLs: [Int: Bool] = [:]
   }
 
-  /// Returns the extent of an object and everything that it refers to; `nil` if that is not sound, or too
-  /// large or too deep.
+  /// Returns the extent of an object and everything that it refers to, or `nil` if that is unsound,
+  /// or too large or deep.
   private func extent(_ reference: Int, _ examination: inout Examination, depth: Int) -> Extent? {
     if let known = examination.extents[reference] { return known }
     guard objects.indices.contains(reference), depth < Self.maximumDepth else { return nil }
     let object = list.objects[objects[reference]]
     var extent = Extent(of: object)
-    // The first object stands for `nil`.
+    // The first object represents `nil`.
     if reference == 0 || isScalar(object) { return extent }
     examination.extents[reference] = .some(nil)
     guard case .dictionary(let pairs) = object, let fields = Self.fields(pairs, of: list),
@@ -137,7 +137,7 @@ package struct KeyedArchive {
     return extent
   }
 
-  /// Returns the references in a field; `nil` if it is nested too deeply.
+  /// Returns the references in a field, or `nil` if it is nested too deeply.
   private func references(in field: BinaryPropertyList.Object, depth: Int) -> [Int]? {
     switch field {
     case .reference(let reference): return [reference]
@@ -171,15 +171,15 @@ package struct KeyedArchive {
   private func className(at reference: Int) -> String? {
     guard objects.indices.contains(reference),
       case .dictionary(let pairs) = list.objects[objects[reference]],
-      let entry = Self.fields(pairs, of: list), case .string(let name) = entry["$classname"],
+      let entry = Self.fields(pairs, of: list),
+      case .scalar(.string(let name)) = entry["$classname"],
       case .array(let classes) = entry["$classes"], let first = classes.first,
-      case .string(name) = list.objects[first], name.utf8.count <= Self.maximumNameLength,
-      classes.allSatisfy({ if case .string = list.objects[$0] { true } else { false } })
+      case .scalar(.string(name)) = list.objects[first], name.utf8.count <= Self.maximumNameLength,
+      classes.allSatisfy({ if case .scalar(.string) = list.objects[$0] { true } else { false } })
     else { return nil }
     return name
   }
 
-  /// Returns the class of the object that a reference points to.
   func className(ofObjectAt reference: Int, _ examination: inout Examination) -> String? {
     if let known = examination.objectClassNames[reference] { return known }
     let fields =
@@ -189,7 +189,6 @@ package struct KeyedArchive {
     return name
   }
 
-  /// Returns the object that a field refers to.
   func object(_ field: BinaryPropertyList.Object?) -> BinaryPropertyList.Object? {
     guard case .reference(let reference) = field, objects.indices.contains(reference) else {
       return nil
@@ -197,10 +196,9 @@ package struct KeyedArchive {
     return list.objects[objects[reference]]
   }
 
-  /// Returns the number of object references in a field's array; `nil` if the field has no such
-  /// array.
+  /// Returns the number of object references in a field's array, or `nil` if it has no such array.
   ///
-  /// The first object stands for `nil`, which collections do not accept.
+  /// The first object represents `nil`, which collections do not accept.
   func referenceCount(_ field: BinaryPropertyList.Object?) -> Int? {
     guard case .array(let elements) = field else { return nil }
     let areReferences = elements.allSatisfy {
@@ -210,10 +208,7 @@ package struct KeyedArchive {
   }
 
   private func isScalar(_ object: BinaryPropertyList.Object) -> Bool {
-    switch object {
-    case .reference, .array, .dictionary, .null: false
-    default: true
-    }
+    if case .scalar = object { true } else { false }
   }
 
   private static func fields(_ index: Int, of list: BinaryPropertyList) -> Fields? {
@@ -221,13 +216,13 @@ package struct KeyedArchive {
     return fields(pairs, of: list)
   }
 
-  /// Returns a dictionary by its keys; `nil` if a key is not text or is repeated.
+  /// Returns a dictionary by its keys, or `nil` if a key is not text or is repeated.
   private static func fields(
     _ pairs: [(key: Int, value: Int)], of list: BinaryPropertyList
   ) -> Fields? {
     var fields: Fields = [:]
     for (key, value) in pairs {
-      guard case .string(let key) = list.objects[key],
+      guard case .scalar(.string(let key)) = list.objects[key],
         fields.updateValue(list.objects[value], forKey: key) == nil
       else { return nil }
     }
@@ -235,9 +230,9 @@ package struct KeyedArchive {
   }
 }
 
-/// Foundation's classes that occur in most archives, and the fields that they need.
+/// Foundation's classes in most archives, and the fields that they need.
 enum ArchivedClass {
-  /// Returns whether an object of a class can be created from its fields.
+  /// Whether an object of a class can be created from its fields.
   ///
   /// Other classes check their fields themselves, but must not fail inside a collection.
   static func accepts(
@@ -267,17 +262,18 @@ enum ArchivedClass {
   }
 
   private static func isString(_ object: BinaryPropertyList.Object?) -> Bool {
-    if case .string = object { true } else { false }
+    if case .scalar(.string) = object { true } else { false }
   }
 
-  /// Returns whether text is a valid URL.
+  /// Whether text is a valid URL.
   ///
   /// Invalid text yields an object that stops the process when used.
   private static func isURL(
     _ field: BinaryPropertyList.Object?, in archive: KeyedArchive,
     _ examination: inout KeyedArchive.Examination
   ) -> Bool {
-    guard case .reference(let reference) = field, case .string(let text) = archive.object(field)
+    guard case .reference(let reference) = field,
+      case .scalar(.string(let text)) = archive.object(field)
     else { return false }
     if let known = examination.areURLs[reference] { return known }
     let isURL = URL(string: text, encodingInvalidCharacters: false) != nil
@@ -294,10 +290,10 @@ enum ArchivedClass {
   }
 
   private static func isReal(_ object: BinaryPropertyList.Object?) -> Bool {
-    if case .real = object { true } else { false }
+    if case .scalar(.double) = object { true } else { false }
   }
 
   private static func isData(_ object: BinaryPropertyList.Object?, count: Int? = nil) -> Bool {
-    if case .data(let bytes) = object { count == nil || count == bytes.count } else { false }
+    if case .scalar(.data(let data)) = object { count == nil || count == data.count } else { false }
   }
 }

@@ -50,25 +50,25 @@ package struct MarkedArchive {
       ]))
   }
 
-  /// Returns the value of an archive with a mark; `nil` for other data.
-  package static func value(of data: Data) -> Any? {
+  /// Returns the value of an archive with a mark, or `nil` for other data.
+  package static func value(of data: Data) -> PreferenceValue? {
     // Most data is not an archive, so this check must be cheap.
     guard data.starts(with: BinaryPropertyList.magic),
       data.firstRange(of: Data(markKey.utf8)) != nil,
       let archive = KeyedArchive(data),
       let mark = archive.text(forKey: markKey).flatMap(Mark.init)
     else { return nil }
-    if mark == .url { return archive.url(forKey: rootKey) }
+    if mark == .url { return archive.url(forKey: rootKey).map { .url($0) } }
     guard let text = archive.text(forKey: rootKey) else { return nil }
     return switch mark {
-    case .uuid: UUID(uuidString: text)
-    case .decimal: Decimal(string: text)
-    case .date: Double(text).map(Date.init(timeIntervalSinceReferenceDate:))
-    case .text, .url: text
+    case .uuid: UUID(uuidString: text).map { .uuid($0) }
+    case .decimal: Decimal(string: text).map { .decimal($0) }
+    case .date: Double(text).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+    case .text, .url: .string(text)
     }
   }
 
-  /// Returns the URL of an archive, with a mark or without one; `nil` for other data.
+  /// Returns the URL of an archive, with or without a mark, or `nil` for other data.
   package static func url(of data: Data) -> URL? { KeyedArchive(data)?.url(forKey: rootKey) }
 
   /// The objects of an archive: texts, each once, and a URL.
@@ -115,34 +115,35 @@ package enum ExactDates {
   /// Returns the key for the exact dates of a key.
   package static func key(beside key: PreferenceKey) -> PreferenceKey { prefix + key }
 
-  /// Returns whether a key is for exact dates.
+  /// Whether a key is for exact dates.
   package static func isBeside(_ key: PreferenceKey) -> Bool {
     // Compares bytes: a key may begin with a character that combines with the one before it.
     key.utf8.starts(with: prefix.utf8)
   }
 
-  /// Returns the exact dates to store for a value; `nil` if no date has a fraction.
-  package static func list(of form: Any) -> [Double]? {
+  /// Returns the exact dates to store for a value, or `nil` if no date has a fraction.
+  package static func list(of form: PreferenceValue) -> PreferenceValue? {
     var dates: [Double] = []
     visit(form) { date in
       dates.append(date.timeIntervalSinceReferenceDate)
       return date
     }
-    return dates.allSatisfy { $0.rounded() == $0 } ? nil : dates
-  }
-
-  /// Returns whether a value contains dates.
-  package static func hasDates(_ value: Any) -> Bool {
-    var found = false
-    visit(value) { date in
-      found = true
-      return date
-    }
-    return found
+    return dates.allSatisfy { $0.rounded() == $0 } ? nil : .array(dates.map { .double($0) })
   }
 
   /// Returns a value with its exact dates, if they still match the value.
-  package static func restore(_ value: Any, _ list: Any?) -> Any {
+  package static func restore(_ value: PreferenceValue, _ list: PreferenceValue?) -> PreferenceValue
+  {
+    restore(value, list?.plain, visit)
+  }
+
+  /// Returns a value of any type with its exact dates, if they still match the value.
+  ///
+  /// - Parameter visit: Returns the value with each date as a function returns it, which it calls in the
+  ///   order of the bytes of keys.
+  package static func restore<Value>(
+    _ value: Value, _ list: Any?, _ visit: (Value, (Date) -> Date) -> Value
+  ) -> Value {
     guard let list = list as? [Double] else { return value }
     var remaining = list[...]
     var agrees = true
@@ -157,7 +158,7 @@ package enum ExactDates {
     return agrees && remaining.isEmpty ? restored : value
   }
 
-  /// Returns whether a date is the exact one, or the whole second that an XML property list keeps.
+  /// Whether a date is the exact one, or the whole second that an XML property list keeps.
   ///
   /// If not, another program or Foundation's own setter has set a different date since.
   private static func isDate(_ date: Date, leftOf exact: Date) -> Bool {
@@ -169,14 +170,14 @@ package enum ExactDates {
 
   /// Calls a function for each date, in an order that only the value determines.
   @discardableResult
-  private static func visit(_ value: Any, _ body: (Date) -> Date) -> Any {
+  private static func visit(_ value: PreferenceValue, _ body: (Date) -> Date) -> PreferenceValue {
     switch value {
-    case is String, is Bool, is Int, is Double, is Data: value
-    case let date as Date: body(date)
-    case let array as [Any]: array.map { visit($0, body) }
-    case let dictionary as PreferencesDictionary:
-      dictionary.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-        .reduce(into: PreferencesDictionary()) { $0[$1.key] = visit($1.value, body) }
+    case .date(let date): .date(body(date))
+    case .array(let values): .array(values.map { visit($0, body) })
+    case .dictionary(let values):
+      .dictionary(
+        values.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+          .reduce(into: [:]) { $0[$1.key] = visit($1.value, body) })
     default: value
     }
   }

@@ -1,5 +1,5 @@
 extension PreferencesType {
-  /// Calls a closure with each change of a key's value, whoever makes it.
+  /// Calls a closure with each change of a key's value, by any code.
   ///
   /// ```swift
   /// let observation = preferences.observe(forKey: "colour") { change in
@@ -12,9 +12,9 @@ extension PreferencesType {
   ///
   /// - Parameters:
   ///   - initial: Whether to call the closure with the present value before this returns.
-  ///   - handler: Called on the thread that makes the change, before its setter returns. If another
-  ///     thread is in the closure, that thread makes the next call: there is only one call at a
-  ///     time, and the last call has the final value. Changes made meanwhile are merged.
+  /// - handler: Called on the thread that makes the change, before its setter returns. If another
+  ///   thread is in the closure, that thread makes the next call: there is only one call at a time,
+  ///   and the last call has the final value. Changes made meanwhile are merged.
   /// - Returns: The observation, which ends when it is destroyed.
   public func observe(
     forKey key: PreferenceKey, initial: Bool = false,
@@ -90,7 +90,7 @@ extension PreferencesType {
 }
 
 extension PreferencesType where Self: AnyObject {
-  /// Notifies the observers of this object of a change; for authors of stores that have no
+  /// Notifies the observers of this object of a change; for authors of stores without
   /// ``PreferenceObservers``.
   ///
   /// It costs almost nothing without observers. A store whose threads change values at the same
@@ -110,9 +110,9 @@ extension PreferencesType where Self: AnyObject {
 
 /// The changes of preferences, as an asynchronous sequence.
 ///
-/// A reader that is slower than the changes gets one change for each changed key, from the value
-/// that it last saw to the present one: never more changes than keys, and none is lost. A key that
-/// has its old value again is left out.
+/// For a slow reader, the changes of a key arrive as one, from the value that it last saw to the
+/// present one: never more changes than keys, and none is lost. A key that has its old value again
+/// is left out.
 ///
 /// The observation starts with the sequence, and ends when the sequence and its iterators are
 /// destroyed. The sequence ends when the store is destroyed or its task is cancelled. Several
@@ -140,9 +140,7 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
     let source: Source
     var signals: AsyncStream<Void>.Iterator
 
-    /// Waits for the next change.
-    ///
-    /// - Returns: The change, or `nil` after the last change.
+    /// Waits for the next change; `nil` is the end.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async -> PreferenceChange? {
@@ -155,7 +153,7 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
 }
 
 extension PreferenceChanges {
-  /// The observation, and the changes that have not been read.
+  /// The observation, and the unread changes.
   final class Source: Sendable {
     let changes = SignalledWork(PendingChanges())
     private let observation: PreferenceObservation
@@ -170,7 +168,7 @@ extension PreferenceChanges {
 }
 
 extension Preference {
-  /// Calls a closure with each change of the value, whoever makes it.
+  /// Calls a closure with each change of the value, by any code.
   ///
   /// ```swift
   /// @UserDefaultsPreference(key: "colour")
@@ -208,7 +206,7 @@ extension Preference {
   /// for await colour in $colour.values() { paint(colour ?? "red") }
   /// ```
   ///
-  /// - Returns: The sequence. A reader that is slower than the changes gets the most recent value.
+  /// - Returns: The sequence; a slow reader gets the most recent value.
   public func values() -> PreferenceValues<T> {
     PreferenceValues(changes: preferences.changes(forKey: key, initial: true), value: reading)
   }
@@ -245,9 +243,7 @@ public struct PreferenceValues<T>: AsyncSequence, Sendable {
     var changes: PreferenceChanges.AsyncIterator
     let value: @Sendable (PreferenceObject?) -> T?
 
-    /// Waits for the next value.
-    ///
-    /// - Returns: The value, or `nil` after the last value.
+    /// Waits for the next value; `nil` is the end.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async -> T?? {

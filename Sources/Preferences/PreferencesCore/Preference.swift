@@ -99,10 +99,7 @@ public struct PreferenceWithDefault<T>: @unchecked Sendable {
   /// The value that a read returns if there is none.
   public let defaultValue: T
 
-  /// Creates a preference with a default.
-  ///
-  /// - Parameter transformation: How the value is stored; see
-  ///   ``Preference/init(preferences:key:transformation:)``.
+  /// Creates a preference with a default; see ``Preference/init(preferences:key:transformation:)``.
   public init(
     preferences: any PreferencesType, key: PreferenceKey,
     default defaultValue: T, transformation: (any PreferenceTransformation)? = nil
@@ -111,10 +108,8 @@ public struct PreferenceWithDefault<T>: @unchecked Sendable {
     self.defaultValue = defaultValue
   }
 
-  /// Creates a preference whose default is the initial value of the property.
-  ///
-  /// - Parameter transformation: How the value is stored; see
-  ///   ``Preference/init(preferences:key:transformation:)``.
+  /// Creates a preference whose default is the initial value of the property; see
+  /// ``Preference/init(preferences:key:transformation:)``.
   public init(
     wrappedValue: T, preferences: any PreferencesType,
     key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
@@ -143,14 +138,14 @@ public struct PreferenceWithDefault<T>: @unchecked Sendable {
 open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
   // Unchecked like the superclass.
 
-  /// Receives the present value and the one before.
+  /// Receives the present value and the previous one.
   public typealias DidSetFunction = (_ newValue: T?, _ oldValue: T?) -> Void
 
   let mutablePreferences: any MutablePreferencesType
 
   private let guarded = Guarded<DidSetFunction?>(nil)
 
-  /// Called after the value was set through this object, on the thread that set it.
+  /// Called after this object has set the value, on the thread that set it.
   ///
   /// It receives the value that a read now returns: the replacement of ``ensure(when:use:)``, or
   /// the old value if the new one was refused.
@@ -159,10 +154,7 @@ open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
     set { guarded.current = newValue }
   }
 
-  /// Creates a preference.
-  ///
-  /// - Parameter transformation: How the value is stored; see
-  ///   ``Preference/init(preferences:key:transformation:)``.
+  /// Creates a preference; see ``Preference/init(preferences:key:transformation:)``.
   public init(
     preferences: any MutablePreferencesType,
     key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
@@ -196,24 +188,20 @@ open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
   /// Removes the key and its value.
   open func clear() { value = nil }
 
-  /// Changes the value with a function.
-  ///
-  /// - Parameter change: Receives the value and returns the new one; `nil` removes the key.
+  /// Changes the value with a function; returning `nil` removes the key.
   open func apply(_ change: (T?) -> T?) { value = change(value) }
 
-  /// Returns a preference of the same key that calls a closure after it was set.
+  /// Returns a preference of the same key that calls a closure after it was set; this one does not
+  /// change.
   ///
   /// - Parameter closure: Receives the present value and the old one, like ``didSetFunction``, and
   ///   replaces any previous closure.
-  /// - Returns: The new preference; this one does not change.
   open func didSet(_ closure: @escaping DidSetFunction) -> MutablePreference<T> {
     preference(transformation, didSet: closure)
   }
 
-  /// Replaces the value by a converted value of another type, and returns the preference of the
-  /// same key for that type.
-  ///
-  /// - Parameter transform: Receives the value and returns the new one; `nil` removes the key.
+  /// Replaces the value with a converted one of another type, and returns the preference of that
+  /// type; `nil` removes the key.
   open func transform<U>(_ transform: (T?) -> U?) -> MutablePreference<U> {
     let preference = MutablePreference<U>(preferences: mutablePreferences, key: key)
     preference.value = transform(value)
@@ -271,10 +259,7 @@ public struct MutablePreferenceWithDefault<T>: @unchecked Sendable {
   /// The value that a read returns if there is none.
   public let defaultValue: T
 
-  /// Creates a preference with a default.
-  ///
-  /// - Parameter transformation: How the value is stored; see
-  ///   ``Preference/init(preferences:key:transformation:)``.
+  /// Creates a preference with a default; see ``Preference/init(preferences:key:transformation:)``.
   public init(
     preferences: any MutablePreferencesType, key: PreferenceKey,
     default defaultValue: T, transformation: (any PreferenceTransformation)? = nil
@@ -284,10 +269,8 @@ public struct MutablePreferenceWithDefault<T>: @unchecked Sendable {
     self.defaultValue = defaultValue
   }
 
-  /// Creates a preference whose default is the initial value of the property.
-  ///
-  /// - Parameter transformation: How the value is stored; see
-  ///   ``Preference/init(preferences:key:transformation:)``.
+  /// Creates a preference whose default is the initial value of the property; see
+  /// ``Preference/init(preferences:key:transformation:)``.
   public init(
     wrappedValue: T,
     preferences: any MutablePreferencesType,
@@ -305,18 +288,14 @@ public struct MutablePreferenceWithDefault<T>: @unchecked Sendable {
 }
 
 extension PreferencesType {
-  /// Returns the preference of a key.
-  ///
-  /// - Returns: The preference, even if the key has no value.
+  /// Returns the preference of a key, which may have no value.
   public func preference<T>(forKey key: PreferenceKey) -> Preference<T> {
     Preference(preferences: self, key: key)
   }
 }
 
 extension MutablePreferencesType {
-  /// Returns the preference of a key.
-  ///
-  /// - Returns: The preference, even if the key has no value.
+  /// Returns the preference of a key, which may have no value.
   public func preference<T>(forKey key: PreferenceKey) -> MutablePreference<T> {
     MutablePreference(preferences: self, key: key)
   }

@@ -120,7 +120,7 @@ extension PlainPreferenceValue where Self: BinaryFloatingPoint {
     }
   }
 
-  /// Returns the nearest number of this type; `nil` if a finite number is too large.
+  /// Returns the nearest number of this type, or `nil` if a finite number is too large.
   private static func rounded(_ value: Double) -> Self? {
     let rounded = Self(value)
     return rounded.isInfinite && value.isFinite ? nil : rounded

@@ -3,8 +3,8 @@ internal import PrephirencesSystem
 
 /// A change of one preference, as reported to observers.
 ///
-/// It is `Sendable` because every thread can read preference values, which do not change in place
-/// once set.
+/// It is `Sendable` because preference values do not change in place once set, so every thread can
+/// read them.
 public struct PreferenceChange: @unchecked Sendable {
   /// The key.
   public let key: PreferenceKey
@@ -34,23 +34,18 @@ public struct PreferenceChange: @unchecked Sendable {
 
   /// Creates a change whose previous value is unknown; for authors of stores.
   ///
-  /// It is reported even if the value is the same as before.
-  ///
-  /// - Parameter newValue: The value now; `nil` if it was removed.
+  /// It is reported even if the value is the same as before. `newValue` is `nil` if it was removed.
   public init(_ key: PreferenceKey, to newValue: PreferenceObject?) {
     self.init(
       key: key, oldValue: nil, newValue: newValue, isInitial: false, isOldValueKnown: false)
   }
 
   /// Creates the change that reports a value at the start of an observation; for authors of stores.
-  ///
-  /// - Parameter value: The value; `nil` if there is none.
   public init(initial key: PreferenceKey, value: PreferenceObject?) {
     self.init(key: key, oldValue: nil, newValue: value, isInitial: true)
   }
 
-  /// Creates the same change for another key; for authors of preferences that rename the keys of
-  /// others.
+  /// Creates the same change for another key, for authors of preferences that rename keys.
   public init(_ change: PreferenceChange, forKey key: PreferenceKey) {
     self.init(
       key: key, oldValue: change.oldValue, newValue: change.newValue, isInitial: change.isInitial,
@@ -71,8 +66,8 @@ public struct PreferenceChange: @unchecked Sendable {
   /// Whether to report the change: the values differ or may differ, or it is initial.
   package var isReportable: Bool { isInitial || !isOldValueKnown || !areSame(oldValue, newValue) }
 
-  /// Returns this change with converted values; for authors of preferences that store converted
-  /// values in others.
+  /// Returns this change with converted values, for authors of preferences that store converted
+  /// values.
   ///
   /// - Parameter transform: Receives a value, or `nil` if there is none, and returns the converted
   ///   one.
@@ -91,11 +86,11 @@ public struct PreferenceChange: @unchecked Sendable {
   }
 }
 
-/// Returns whether two preference values have the same type and are equal.
+/// Whether two preference values have the same type and are equal.
 ///
-/// Compares text by bytes and numbers by bits, so that values that are stored differently are
-/// different, and not-a-number equals itself. Values that cannot be compared, or exceed the nesting
-/// depth of property lists, are different.
+/// Compares text by bytes and numbers by bits, so values that are stored differently are different,
+/// and not-a-number equals itself. Values that cannot be compared, or are too deep for a property
+/// list, are different.
 package func areSame(_ one: Any?, _ other: Any?, depth: Int = 0) -> Bool {
   switch (unwrapped(one), unwrapped(other)) {
   case (nil, nil): true
@@ -105,7 +100,7 @@ package func areSame(_ one: Any?, _ other: Any?, depth: Int = 0) -> Bool {
 }
 
 private func areSameValues(_ one: Any, _ other: Any, _ depth: Int) -> Bool {
-  guard type(of: one) == type(of: other), depth < PropertyListForm.maximumDepth else {
+  guard type(of: one) == type(of: other), depth < PreferenceValue.maximumDepth else {
     return false
   }
   switch (one, other) {
@@ -157,9 +152,7 @@ public struct PreferenceObserver: Sendable {
     self.end = end
   }
 
-  /// Returns whether changes of a key are reported.
-  ///
-  /// - Returns: `true` if the key is observed.
+  /// Whether changes of a key are reported.
   public func observes(_ key: PreferenceKey) -> Bool { keys?.contains(key) ?? true }
 
   /// Reports a change, unless the key is not observed or the values are equal.
@@ -193,20 +186,18 @@ public struct PreferenceObserver: Sendable {
 
 /// Keeps an observation of preferences alive; it ends when this object is destroyed or cancelled.
 ///
-/// After the end no call starts; a call that is running on another thread finishes.
+/// No call starts afterwards; a call that is running on another thread finishes.
 public final class PreferenceObservation: Sendable {
   private let end: PosixMutex<(@Sendable () -> Void)?>
 
-  /// Creates an observation; for authors of stores.
-  ///
-  /// - Parameter end: Ends the observation; called once, on any thread.
+  /// Creates an observation; for authors of stores; `end` is called once, on any thread.
   public init(end: @escaping @Sendable () -> Void) {
     self.end = PosixMutex(end)
   }
 
   deinit { cancel() }
 
-  /// Ends the observation; it may have ended already.
+  /// Ends the observation; repeated calls do nothing.
   public func cancel() {
     let end = end.withLock { end in
       defer { end = nil }

@@ -30,7 +30,8 @@ public final class PreferenceObservers: Sendable {
     var posted: [ObserverMailbox] = []
   }
 
-  /// Those who want to know that something has changed, but not what; delivered with the changes.
+  /// The observers that want to know that something has changed, but not what; notified with the
+  /// changes.
   package let signals = ChangeSignals()
 
   private let state = PosixMutex(State())
@@ -46,7 +47,7 @@ public final class PreferenceObservers: Sendable {
     }
   }
 
-  /// Whether there are no observers; a store then need not find out what it changes.
+  /// Whether there are no observers: then a store need not find out what it changes.
   public var isEmpty: Bool { count.load(ordering: .sequentiallyConsistent) == 0 }
 
   /// Starts an observation, and reports the initial values if the observer wants them.
@@ -71,10 +72,8 @@ public final class PreferenceObservers: Sendable {
 
   /// Records changes for the present observers of their keys.
   ///
-  /// It calls no observer, so a store may hold its lock. Call ``deliverPending()`` after the lock is
-  /// released.
-  ///
-  /// - Parameter changes: The changes; those with equal values are dropped on delivery.
+  /// It calls no observer, so a store may hold its lock. Call ``deliverPending()`` after the lock
+  /// is released. Changes with equal values are dropped on delivery.
   public func post(_ changes: [PreferenceChange]) {
     guard !isEmpty else { return }
     state.withLock { state in
@@ -100,7 +99,7 @@ public final class PreferenceObservers: Sendable {
     for mailbox in mailboxes { mailbox.deliver() }
   }
 
-  /// Reports a change that has just been made; the caller must not hold a lock.
+  /// Reports a change that was just made; the caller must not hold a lock.
   public func notify(_ change: PreferenceChange) {
     post([change])
     deliverPending()
@@ -121,7 +120,7 @@ public final class PreferenceObservers: Sendable {
   }
 }
 
-/// An observer of a store, and the changes that it has not received yet.
+/// An observer of a store, with the changes that it has not received yet.
 final class ObserverMailbox: Sendable {
   let observer: PreferenceObserver
   private let queue = SerialQueue(PendingChanges(), isBusy: true)
@@ -152,8 +151,8 @@ extension ObserverMailbox: Hashable {
 
 /// Changes that wait for delivery, in the order in which their keys were first changed.
 ///
-/// The changes of one key are merged, so there are never more changes than keys. Keys are compared by
-/// their bytes, because some stores do: canonically equivalent keys have values of their own there.
+/// The changes of one key are merged, so there are never more changes than keys. Keys are compared
+/// by their bytes, because in some stores canonically equivalent keys have separate values.
 struct PendingChanges: PendingWork {
   private var keys: [PreferenceKey] = []
   private var told = 0
@@ -181,8 +180,8 @@ struct PendingChanges: PendingWork {
   }
 }
 
-/// Reports that something has changed, without saying what; a store need not find out which values
-/// were replaced.
+/// Reports that something has changed, without saying what, so a store need not find out which
+/// values were replaced.
 package final class ChangeSignals: Sendable {
   private struct State {
     var handlers: [Int: @Sendable () -> Void] = [:]
@@ -193,10 +192,10 @@ package final class ChangeSignals: Sendable {
   private let count = Atomic(0)
   private let isPosted = Atomic(false)
 
-  /// Whether nobody wants to know.
+  /// Whether there are no observers.
   package var isEmpty: Bool { count.load(ordering: .sequentiallyConsistent) == 0 }
 
-  /// Calls a closure after changes; several that are posted before the delivery are one.
+  /// Calls a closure after changes; several that are posted before the delivery count as one.
   package func add(_ handler: @escaping @Sendable () -> Void) -> PreferenceObservation {
     let number = state.withLock { state in
       state.lastNumber += 1
@@ -223,7 +222,7 @@ package final class ChangeSignals: Sendable {
   }
 }
 
-/// The observers of objects without ``PreferenceObservers`` of their own.
+/// The observers of objects without ``PreferenceObservers``.
 ///
 /// An object has an entry only while it is observed.
 package final class ObjectObservers: Sendable {
@@ -243,7 +242,7 @@ package final class ObjectObservers: Sendable {
   private let entries = PosixMutex(Entries())
   private let count = Atomic(0)
 
-  /// Returns the observers of an object; `nil` if there are none.
+  /// Returns the observers of an object, or `nil`.
   package func observers(of object: AnyObject) -> PreferenceObservers? {
     guard count.load(ordering: .sequentiallyConsistent) > 0 else { return nil }
     return entries.withLock { [identity = ObjectIdentifier(object)] entries in

@@ -11,25 +11,16 @@ public typealias PreferenceTransformationObject = Any
 ///
 /// A program that uses a transformation on several threads is responsible for its thread safety.
 public protocol PreferenceTransformation {
-  /// Returns the value of a stored value.
-  ///
-  /// - Parameter value: The stored value; `nil` if there is none.
-  /// - Returns: The value; `nil` if there is none, or if the stored value cannot be read.
+  /// Converts a stored value to a value; `nil` if there is none, or if it cannot be read.
   func reverseTransformedValue(_ value: PreferenceObject?) -> Any?
 
-  /// Returns what to store for a value.
-  ///
-  /// - Returns: The value to store; `nil` removes the key.
+  /// Returns what to store for a value; `nil` removes the key.
   func transformedValue(_ value: Any?) -> PreferenceObject?
 
-  /// Returns the value of a key.
-  ///
-  /// - Returns: The value; `nil` if there is no value of this type.
+  /// Returns the value of a key, or `nil` if there is no value of this type.
   func get<T>(_ key: PreferenceKey, from preferences: any PreferencesType) -> T?
 
-  /// Sets the value of a key.
-  ///
-  /// - Parameter value: The value; `nil` removes the key.
+  /// Sets the value of a key; `nil` removes the key.
   func set<T>(_ key: PreferenceKey, value: T?, to preferences: any MutablePreferencesType)
 }
 
@@ -51,11 +42,10 @@ extension PreferenceTransformation {
   }
 }
 
-/// Preferences with a single value for every key, used between two transformations.
+/// Preferences with a single value for all keys, used between two transformations.
 package final class SinglePreference: MutablePreferencesType {
   package private(set) var value: Any?
 
-  /// Whether anything was set or removed.
   package private(set) var isSet = false
 
   /// Why a value was refused.
@@ -114,7 +104,7 @@ package struct PlainTransformation: PreferenceTransformation {
   package func transformedValue(_ value: Any?) -> PreferenceObject? { value }
 }
 
-/// Changes values when they are read, and stores them as another transformation does.
+/// Changes values that are read, and stores them as another transformation does.
 struct ReadingTransformation<Value>: PreferenceTransformation {
   let base: any PreferenceTransformation
   let change: (Value?) -> Value?
@@ -163,18 +153,14 @@ extension RawRepresentable {
 }
 
 extension PreferencesType {
-  /// Returns the value of a key whose raw value is stored.
-  ///
-  /// - Returns: The value; `nil` if no value has the stored raw value.
+  /// Returns the value whose raw value is stored for a key, or `nil` if there is none.
   public func rawRepresentable<T: RawRepresentable>(forKey key: PreferenceKey) -> T? {
     RawValueTransformation<T>().get(key, from: self)
   }
 }
 
 extension MutablePreferencesType {
-  /// Sets the value of a key to the raw value of a value.
-  ///
-  /// - Parameter value: The value; `nil` removes the key.
+  /// Sets the value of a key to the raw value of a value; `nil` removes the key.
   public func set<T: RawRepresentable>(rawValue value: T?, forKey key: PreferenceKey) {
     RawValueTransformation<T>().set(key, value: value, to: self)
   }
@@ -200,7 +186,7 @@ package struct CodableTransformation<Value: Codable>: PreferenceTransformation {
 
   package func set<T>(_ key: PreferenceKey, value: T?, to preferences: any MutablePreferencesType) {
     guard let value = unwrapped(value) else { return preferences.removeObject(forKey: key) }
-    // A value that is of another type or cannot be encoded must not remove the stored one.
+    // A value of another type, or one that cannot be encoded, must not remove the stored one.
     guard let value = value as? Value else {
       return preferences.didRefuse(.untransformable(key, type(of: value)), forKey: key)
     }

@@ -3,8 +3,8 @@ package import FoundationEssentials
 extension PreferenceValue {
   /// Takes an object as the typed getters and casts read it; `nil` if they find nothing in it.
   ///
-  /// A raw value stands for its `RawRepresentable`, such as a property, and the nearest `Double` for a
-  /// number that no store keeps.
+  /// A raw value stands for its `RawRepresentable`, such as a property, and the nearest `Double`
+  /// for a number that no store keeps.
   package init?(reading object: PreferenceObject?) {
     guard let object = unwrapped(object) else { return nil }
     if let value = PreferenceValue(object) {
@@ -49,7 +49,9 @@ extension PreferenceValue? {
 
   package var float: Float { if case .float(let number) = self { number } else { Float(double) } }
 
-  package var bool: Bool { if case .string(let text) = self { text.leadingBool } else { double != 0 } }
+  package var bool: Bool {
+    if case .string(let text) = self { text.leadingBool } else { double != 0 }
+  }
 
   package var url: URL? {
     switch self {
@@ -78,7 +80,9 @@ package enum PreferenceText {
     if let text = object as? String { return text }
     guard let object = unwrapped(object) else { return nil }
     if !(type(of: object) is AnyClass) {
-      if let number = object as? any LosslessStringConvertible & Numeric { return number.description }
+      if let number = object as? any LosslessStringConvertible & Numeric {
+        return number.description
+      }
     } else if let text = (object as? any BridgedValue)?.numberText {
       return text
     }
@@ -95,7 +99,7 @@ package enum PreferenceText {
   }
 }
 
-/// The number that text begins with, and the path that it abbreviates, as `NSString` of Foundation
+/// The number at the start of text, and the path that it abbreviates, as Foundation's `NSString`
 /// reads them; other text is 0 or `false`.
 extension String {
   /// The integer at the start of the text; the largest one if the number is larger.
@@ -123,8 +127,7 @@ extension String {
     return Double(number) ?? 0
   }
 
-  /// Whether the text begins with `t`, `y` or a number whose first digit other than 0 is one of its
-  /// integer part.
+  /// Whether the text begins with `t`, `y`, or a number whose integer part is not 0.
   var leadingBool: Bool {
     var rest = self[...]
     func skipSpace() {
@@ -139,7 +142,7 @@ extension String {
     return rest.first.map { "123456789".contains($0) } ?? false
   }
 
-  /// The path with the home directory in place of `~` or `~user`, and without a slash at the end, as
+  /// The path with the home directory in place of `~` or `~user`, without a trailing slash, as
   /// Foundation expands it; a path without a tilde is unchanged.
   var expandingTilde: String {
     guard first == "~" else { return self }
@@ -153,7 +156,7 @@ extension String {
 }
 
 extension Substring.UnicodeScalarView {
-  /// Takes spaces, a sign, and spaces behind it; returns whether the sign is a minus.
+  /// Takes spaces, a sign, and the spaces after it; returns whether the sign is a minus.
   fileprivate mutating func takeSign(skipping isSpace: (Unicode.Scalar) -> Bool) -> Bool {
     self = drop(while: isSpace)
     guard let sign = take(where: { $0 == "+" || $0 == "-" }) else { return false }

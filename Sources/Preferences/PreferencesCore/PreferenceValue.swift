@@ -2,14 +2,14 @@ public import FoundationEssentials
 
 /// A value of a preference, with the type with which it is stored.
 ///
-/// Stores on disk and shared stores hold such values, and nothing else. Two values are equal if they are
-/// stored as the same kind and bytes: the integer 1 is not 1.0, and text in another normalization is
-/// another text.
+/// Stores on disk and shared stores hold such values, and nothing else. Two values are equal if
+/// they are stored as the same kind and bytes: the integer 1 is not 1.0, and text in another
+/// normalization is another text.
 ///
 /// ```swift
 /// try settings.store(.array([.integer(8080), .string("localhost")]), forKey: "listen")
 /// ```
-public enum PreferenceValue: Sendable {
+@nonexhaustive public enum PreferenceValue: Sendable {
   case bool(Bool)
   case integer(Int64)
   /// A whole number that is greater than every `Int64`; a smaller one is stored as an integer.
@@ -47,7 +47,6 @@ public enum PreferenceValue: Sendable {
 // MARK: - Values of other types
 
 extension PreferenceValue {
-  /// Reports a type that cannot be stored.
   package struct Unstorable: Error {
     package let type: Any.Type
   }
@@ -55,10 +54,10 @@ extension PreferenceValue {
   /// Takes a value of any type, as stores keep it.
   ///
   /// Text of any type is a string, a number an integer or a `Double` with the same value, and an
-  /// object of Foundation the value of Swift for which it stands. A `nil` in a dictionary is left out.
+  /// object of Foundation the Swift value that it represents. A `nil` in a dictionary is left out.
   ///
-  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/unstorable`` if the value, or one in
-  ///   it, is of another type, or if it is nested deeper than 200.
+  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/unstorable`` if the value, or one
+  ///   in it, is of another type, or if it is nested deeper than 200.
   public init(object: PreferenceObject) throws(PreferencesError) {
     do throws(Unstorable) { try self.init(storing: object) } catch {
       throw .unstorable(error.type)
@@ -68,10 +67,10 @@ extension PreferenceValue {
   /// Takes a value of any type, as stores keep it.
   package init(storing object: Any) throws(Unstorable) { try self.init(object, depth: 0) }
 
-  /// Takes a value of any type, as stores keep it; `nil` if they cannot.
+  /// Takes a value of any type, as stores keep it, or returns `nil` if they cannot.
   package init?(_ object: Any) { try? self.init(storing: object) }
 
-  /// Takes the value of a key; `nil` for none, which removes the key.
+  /// Takes the value of a key, or returns `nil` for `nil`, which removes the key.
   package static func stored(
     _ object: PreferenceObject?, forKey key: PreferenceKey
   ) throws(PreferencesError) -> PreferenceValue? {
@@ -134,13 +133,13 @@ extension PreferenceValue {
     }
   }
 
-  /// The value as callers get it who ask for an object; numbers are as ``NumberBoxing`` returns them.
+  /// The value as an object, with numbers as ``NumberBoxing`` returns them.
   public var object: PreferenceObject {
     switch self {
     case .bool(let truth): truth
     case .integer(let number): NumberBoxing.boxed(Int(number))
     case .unsignedInteger(let number): NumberBoxing.boxed(number)
-    // A number object would change the bits of what is not a number, and make an infinite `Float` a
+    // A number object would change the bits of a not-a-number, and make an infinite `Float` a
     // `Double`.
     case .float(let number): number.isFinite ? NumberBoxing.boxed(number) : number
     case .double(let number): number.isNaN ? number : NumberBoxing.boxed(number)
@@ -176,13 +175,13 @@ extension PreferenceValue {
     case decimal = 11
     case array = 12
     case dictionary = 13
-    /// The file has a number that no kind has; never stored.
+    /// The number in the file is not a kind; never stored.
     case damaged = 255
   }
 
-  /// A value in the form in which files and shared stores have it: its kind, and its bytes.
+  /// A value as files and shared stores have it: its kind and its bytes.
   ///
-  /// Equal values have equal bytes, so that values are compared, and copied between machines, without
+  /// Equal values have equal bytes, so values are compared, and copied between machines, without
   /// being decoded.
   package struct Encoded: Hashable, Sendable {
     package let kind: Kind
@@ -193,7 +192,7 @@ extension PreferenceValue {
       self.bytes = bytes
     }
 
-    /// The value; `nil` if the bytes are damaged.
+    /// The value, or `nil` if the bytes are damaged.
     package var decoded: PreferenceValue? { Decoder.decode(kind, bytes[...], depth: 0) }
   }
 
@@ -292,7 +291,7 @@ extension PreferenceValue {
 
   /// Reads values from their stored form.
   ///
-  /// The bytes may be damaged: whatever they are, reading ends, and allocates no more than they take.
+  /// Any bytes are handled, also damaged ones: reading ends, and allocates no more than they take.
   private struct Decoder {
     private var rest: ArraySlice<UInt8>
 
@@ -320,7 +319,7 @@ extension PreferenceValue {
         }
       case .url: url().map { .url($0) }
       case .uuid: uuid().map { .uuid($0) }
-      // Foundation does not read the text that it writes for it.
+      // Foundation does not parse its own text for it.
       case .decimal:
         remainingText().flatMap { $0 == "NaN" ? Decimal.nan : Decimal(string: $0) }
           .map { .decimal($0) }
@@ -352,7 +351,7 @@ extension PreferenceValue {
 
     private mutating func array(_ depth: Int) -> [PreferenceValue]? {
       guard let count = count(), count <= rest.count else { return nil }
-      // Nothing is reserved for the count, which nested arrays can claim again and again.
+      // Memory is not reserved for the count, because nested arrays can claim it repeatedly.
       var array: [PreferenceValue] = []
       for _ in 0..<count {
         guard let element = element(depth) else { return nil }
@@ -414,9 +413,10 @@ extension PreferenceValue {
   }
 }
 
-// Foundation's values compare by their meaning: text by canonical equivalence, and what is not a number
-// differs from itself.
+// Unlike here, Foundation compares text by canonical equivalence, and a not-a-number differs from
+// itself.
 extension PreferenceValue: Hashable {
+  /// Whether two values are stored as the same kind and bytes.
   public static func == (one: Self, other: Self) -> Bool {
     switch (one, other) {
     case (.bool(let one), .bool(let other)): one == other
@@ -427,6 +427,7 @@ extension PreferenceValue: Hashable {
     }
   }
 
+  /// Hashes the stored kind and bytes.
   public func hash(into hasher: inout Hasher) { hasher.combine(encoded) }
 }
 
@@ -436,14 +437,19 @@ extension PreferenceValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiter
   ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
   ExpressibleByDictionaryLiteral
 {
+  /// Creates text.
   public init(stringLiteral text: String) { self = .string(text) }
 
+  /// Creates an integer.
   public init(integerLiteral number: Int64) { self = .integer(number) }
 
+  /// Creates a number in double precision.
   public init(floatLiteral number: Double) { self = .double(number) }
 
+  /// Creates a truth value.
   public init(booleanLiteral truth: Bool) { self = .bool(truth) }
 
+  /// Creates an array.
   public init(arrayLiteral elements: PreferenceValue...) { self = .array(elements) }
 
   /// Creates a dictionary; if a key is repeated, its last value counts.

@@ -65,8 +65,8 @@ public struct PreferencesError: Error, Hashable, Sendable {
     /// The file is not a property list, or its root is not a dictionary.
     public static var damaged: Self { Self(name: "damaged") }
 
-    /// Changes that were made are missing from the file: its log was changed or removed, or an older
-    /// copy was restored.
+    /// Committed changes are missing: the file's log was changed or removed, or an older copy was
+    /// restored.
     public static var rolledBack: Self { Self(name: "rolledBack") }
 
     /// The system failed to read or write.
@@ -75,7 +75,7 @@ public struct PreferencesError: Error, Hashable, Sendable {
     /// The store cannot hold the value, or the transformation cannot convert it.
     public static var unstorable: Self { Self(name: "unstorable") }
 
-    /// The key accepts values of another type only, or its value is of another type than asked for.
+    /// The key accepts only values of another type, or its value is of another type than requested.
     public static var typeMismatch: Self { Self(name: "typeMismatch") }
 
     /// The key does not exist and cannot be created.
@@ -118,8 +118,8 @@ public struct PreferencesError: Error, Hashable, Sendable {
     /// The shared store does not allow the user to read or change the preferences.
     public static var accessDenied: Self { Self(name: "accessDenied") }
 
-    /// The certificate of the shared store, or that of this machine, is not accepted: it has expired,
-    /// or is for another name, or of another authority.
+    /// The certificate of the shared store, or that of this machine, is not accepted: it has
+    /// expired, or is for another name or of another authority.
     public static var certificate: Self { Self(name: "certificate") }
 
     /// The shared store does not accept the name and password.
@@ -128,10 +128,10 @@ public struct PreferencesError: Error, Hashable, Sendable {
     /// The shared store is not the one with which these preferences were in step.
     public static var foreignStore: Self { Self(name: "foreignStore") }
 
-    /// Shared preferences would have too many keys or bytes, or a transaction would.
+    /// Shared preferences, or a transaction, would have too many keys or bytes.
     public static var overQuota: Self { Self(name: "overQuota") }
 
-    /// The change may have happened, or not: the answer to its last step is missing.
+    /// The answer to the last step is missing, so the change may have happened or not.
     ///
     /// Read the value before you repeat the change.
     public static var outcomeUnknown: Self { Self(name: "outcomeUnknown") }
@@ -168,7 +168,7 @@ extension PreferencesError: PreferencesErrorConvertible {
 }
 
 extension PreferencesError {
-  /// Returns the failure of a store as an error of preferences.
+  /// Converts the failure of a store.
   ///
   /// Only the type of an unknown error is part of the message, because its text could contain a
   /// value.
@@ -182,8 +182,8 @@ extension PreferencesError {
   package static func unstorable(_ type: Any.Type, forKey key: PreferenceKey? = nil) -> Self {
     Self(
       .unstorable,
-      "the value\(key.map { " of the key '\($0)'" } ?? "") is of type \(type), or has one in it, which cannot be stored; "
-        + "store its raw value or its encoding")
+      "the value\(key.map { " of the key '\($0)'" } ?? "") is of type \(type), or has one in it, "
+        + "which cannot be stored; store its raw value or its encoding")
   }
 
   package static func unstorableValue(_ key: PreferenceKey, _ type: Any.Type) -> Self {
@@ -234,7 +234,7 @@ extension PreferencesError {
       "the value of the key '\(key)' cannot be decoded as \(type)\(reason)")
   }
 
-  /// The error of a stored value that is of another type.
+  /// The error of a stored value of another type.
   package static func unreadable(_ key: PreferenceKey, _ type: Any.Type) -> Self {
     Self(
       .typeMismatch,
@@ -249,7 +249,7 @@ extension PreferencesError {
         + "whole array to replace them")
   }
 
-  /// Returns the words for a place in a value; nothing for the value itself.
+  /// Describes a place in a value; empty for the value itself.
   private static func place(_ codingPath: [any CodingKey]) -> String {
     let path = codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }
       .joined(separator: ".")

@@ -29,16 +29,14 @@ public typealias PreferencesDictionary = [PreferenceKey: PreferenceObject]
 /// and text as `UserDefaults` does (`"12abc"` is the integer 12, and `"YES"` is `true`). To avoid
 /// conversion, read the object and cast it.
 ///
-/// In a program that imports `Prephirences`, stores on disk return numbers from ``object(forKey:)`` as
-/// `NSNumber`, so that `as? Int` and `as? Double` both work, and accept objects of Foundation. In a
-/// program that links only `PreferencesCore`, numbers are Swift's, so a stored 3 is an `Int` and
-/// `as? Double` is `nil`; objects of Foundation are refused, and no objects are archived. The typed
+/// In a program that imports `Prephirences`, stores on disk return numbers from ``object(forKey:)``
+/// as `NSNumber`, so that `as? Int` and `as? Double` both work, and accept objects of Foundation.
+/// In a program that links only `PreferencesCore`, numbers are Swift's, so a stored 3 is an `Int`
+/// and `as? Double` is `nil`. Objects of Foundation are refused, and none are archived. The typed
 /// getters and ``Preference`` convert in both.
 @dynamicMemberLookup
 public protocol PreferencesType {
-  /// Returns the value of a key.
-  ///
-  /// - Returns: The value, or `nil` if there is none.
+  /// Returns the value of a key, or `nil` if there is none.
   func object(forKey key: PreferenceKey) -> PreferenceObject?
 
   /// Returns all preferences.
@@ -57,44 +55,28 @@ public protocol PreferencesType {
   /// The value of a key, written as a member.
   subscript(dynamicMember key: PreferenceKey) -> PreferenceObject? { get }
 
-  /// Returns whether a key has a value.
-  ///
-  /// - Returns: `true` if there is a value.
+  /// Whether a key has a value.
   func hasObject(forKey key: PreferenceKey) -> Bool
 
-  /// Returns the text of a key.
-  ///
-  /// - Returns: The text, or the text form of a number; `nil` for any other value.
+  /// Returns the text of a key, or the text form of a number; `nil` for other values.
   func string(forKey key: PreferenceKey) -> String?
 
-  /// Returns the array of a key.
-  ///
-  /// - Returns: The array, or `nil` if the value is not an array.
+  /// Returns the array of a key, or `nil` if the value is not an array.
   func array(forKey key: PreferenceKey) -> [PreferenceObject]?
 
-  /// Returns the dictionary of a key.
-  ///
-  /// - Returns: The dictionary, or `nil` if the value is not a dictionary.
+  /// Returns the dictionary of a key, or `nil` if the value is not a dictionary.
   func dictionary(forKey key: PreferenceKey) -> PreferencesDictionary?
 
-  /// Returns the array of strings of a key.
-  ///
-  /// - Returns: The strings, or `nil` if the value is not an array of strings.
+  /// Returns the strings of a key, or `nil` if the value is not an array of strings.
   func stringArray(forKey key: PreferenceKey) -> [String]?
 
-  /// Returns the integer of a key.
-  ///
-  /// - Returns: The value as an integer; 0 if there is none.
+  /// Returns the value of a key as an integer, or 0 if there is none.
   func integer(forKey key: PreferenceKey) -> Int
 
-  /// Returns the number of a key, in single precision.
-  ///
-  /// - Returns: The value as a number; 0 if there is none.
+  /// Returns the value of a key as a number in single precision, or 0 if there is none.
   func float(forKey key: PreferenceKey) -> Float
 
-  /// Returns the number of a key.
-  ///
-  /// - Returns: The value as a number; 0 if there is none.
+  /// Returns the value of a key as a number, or 0 if there is none.
   func double(forKey key: PreferenceKey) -> Double
 
   /// Returns the truth value of a key.
@@ -103,20 +85,16 @@ public protocol PreferencesType {
   ///   other than 0; `false` for anything else.
   func bool(forKey key: PreferenceKey) -> Bool
 
-  /// Returns the bytes of a key.
-  ///
-  /// - Returns: The bytes, or `nil` if the value is not data.
+  /// Returns the bytes of a key, or `nil` if the value is not data.
   func data(forKey key: PreferenceKey) -> Data?
 
-  /// Returns the URL of a key.
+  /// Returns the URL of a key, unarchived if needed.
   ///
-  /// - Returns: The URL, unarchived if needed. Text with a scheme is read as a URL, other text as a
-  ///   path.
+  /// Text with a scheme is read as a URL, other text as a path.
   func url(forKey key: PreferenceKey) -> URL?
 
-  /// Returns the object whose archive is the value of a key.
-  ///
-  /// - Returns: The object, or `nil` if the value is not an archive.
+  /// Returns the object whose archive is the value of a key, or `nil` if the value is not an
+  /// archive.
   func unarchiveObject(forKey key: PreferenceKey) -> PreferenceObject?
 
   /// Starts notifying an observer of changes; for authors of stores.
@@ -132,10 +110,10 @@ public protocol PreferencesType {
 }
 
 extension PreferencesType {
-  /// No failure: this store records none.
+  /// No failure: this store does not record failures.
   public var lastPreferencesError: PreferencesError? { nil }
 
-  /// Another name for ``lastPreferencesError``.
+  /// An alias of ``lastPreferencesError``.
   public var lastError: PreferencesError? { lastPreferencesError }
 
   /// The value of a key.
@@ -202,10 +180,9 @@ extension PreferencesType {
 }
 
 extension PreferencesType {
-  /// Decodes the JSON data of a key, or the property list objects that another program has stored.
+  /// Decodes the JSON data of a key, or another program's property list objects; `nil` without a
+  /// value.
   ///
-  /// - Parameter decoder: The decoder of the data.
-  /// - Returns: The decoded value, or `nil` if the key has no value.
   /// - Throws: `DecodingError` if the value cannot be decoded as this type.
   public func decodable<T: Decodable>(
     _ type: T.Type, forKey key: PreferenceKey, decoder: JSONDecoder = PreferenceCoders.jsonDecoder
@@ -216,11 +193,8 @@ extension PreferencesType {
 }
 
 extension MutablePreferencesType {
-  /// Sets the value of a key to the JSON data of a value.
+  /// Sets the value of a key to the JSON data of a value; `nil` removes the key.
   ///
-  /// - Parameters:
-  ///   - value: The value; `nil` removes the key.
-  ///   - encoder: The encoder of the value.
   /// - Throws: `EncodingError` if the value cannot be encoded; nothing is changed.
   public func set<T: Encodable>(
     encodable value: T?, forKey key: PreferenceKey,
@@ -238,14 +212,10 @@ extension MutablePreferencesType {
 /// Setters are not mutating, because the values are stored elsewhere.
 @dynamicMemberLookup
 public protocol MutablePreferencesType: PreferencesType {
-  /// Sets the value of a key.
-  ///
-  /// - Parameter value: The value; `nil` removes the key.
+  /// Sets the value of a key; `nil` removes the key.
   func set(_ value: PreferenceObject?, forKey key: PreferenceKey)
 
-  /// Removes a key and its value.
-  ///
-  /// - Parameter key: The key; it may have no value.
+  /// Removes a key and its value, if any.
   func removeObject(forKey key: PreferenceKey)
 
   /// The value of a key; setting `nil` removes the key.
@@ -266,24 +236,20 @@ public protocol MutablePreferencesType: PreferencesType {
   /// Sets the value of a key to a truth value.
   func set(_ value: Bool, forKey key: PreferenceKey)
 
-  /// Sets the value of a key to a URL.
-  ///
-  /// - Parameter value: The URL; `nil` removes the key.
+  /// Sets the value of a key to a URL; `nil` removes the key.
   func set(_ value: URL?, forKey key: PreferenceKey)
 
-  /// Sets the value of a key to the archive of an object.
+  /// Sets the value of a key to the archive of an object; `nil` removes the key.
   ///
   /// Supported are objects that `NSKeyedArchiver` accepts: `NSCoding` objects, strings, numbers,
   /// dates, URLs, UUIDs, data, and arrays and dictionaries of these. Any other object changes
   /// nothing.
-  ///
-  /// - Parameter value: The object; `nil` removes the key.
   func set(objectToArchive value: PreferenceObject?, forKey key: PreferenceKey)
 
   /// Removes all keys and their values.
   func clearAll()
 
-  /// Sets the values of several keys; other keys keep theirs.
+  /// Sets the values of several keys; other keys do not change.
   ///
   /// JSON's null value, `NSNull`, is left out at any depth, because a property list cannot hold it:
   /// its key does not change.
@@ -295,8 +261,6 @@ public protocol MutablePreferencesType: PreferencesType {
   /// A transformation that cannot convert a value does not change the store and calls this, so that
   /// the failure is found with the store's own. A store that records its last failure records this
   /// one; preferences that combine others pass it on. The default does nothing.
-  ///
-  /// - Parameter error: Why the value was refused.
   func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey)
 }
 
@@ -348,7 +312,7 @@ extension MutablePreferencesType {
     for key in dictionary().keys { removeObject(forKey: key) }
   }
 
-  /// Sets the values of several keys; other keys keep theirs.
+  /// Sets the values of several keys; other keys do not change.
   public func set(dictionary: PreferencesDictionary) {
     for (key, value) in withoutNulls(dictionary) { self[key] = value }
   }
@@ -356,9 +320,7 @@ extension MutablePreferencesType {
   /// Does nothing: this store does not record failures.
   public func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {}
 
-  /// Sets the values of several keys, pair by pair.
-  ///
-  /// - Parameter keys: Their keys; if one list is longer, its excess is ignored.
+  /// Sets the values of several keys, pair by pair; if one list is longer, its excess is ignored.
   public func set(objects: [PreferenceObject], forKeys keys: [PreferenceKey]) {
     set(dictionary: PreferencesDictionary(zip(keys, objects)) { _, last in last })
   }

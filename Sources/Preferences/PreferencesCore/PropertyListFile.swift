@@ -11,18 +11,28 @@ package struct PropertyListFile {
 
   package init(path: String) { self.path = path }
 
-  package func read() throws(PreferencesError) -> (values: PreferencesDictionary, format: Format) {
+  package func read() throws(PreferencesError) -> (
+    values: [PreferenceKey: PreferenceValue], format: Format
+  ) {
     let (root, format) = try PropertyListReader.readDictionary(AtomicFile(path: path).read()) {
       "the file '\(path)' is \($0); repair it, or move it away"
     }
     return (PropertyListForm.decode(root: root), format)
   }
 
+  /// Reads the file; numbers are as ``NumberBoxing`` returns them.
+  package func readObjects() throws(PreferencesError) -> (
+    values: PreferencesDictionary, format: Format
+  ) {
+    let (values, format) = try read()
+    return (values.mapValues { $0.object(numbers: NumberBoxing.boxed) }, format)
+  }
+
   package func write(
     _ values: PreferencesDictionary, format: Format, atomically: Bool = true
   ) throws(PreferencesError) {
     let root = try PropertyListForm.encode(root: values, isXML: format == .xml)
-    let data = try PropertyListWriter.data(of: root, format: format)
+    let data = try PropertyListWriter.data(of: .dictionary(root), format: format)
     try AtomicFile(path: path).write(data, atomically: atomically)
   }
 }
@@ -31,33 +41,24 @@ extension PropertyListForm {
   /// Returns the form of preferences, together with the exact dates.
   fileprivate static func encode(
     root values: PreferencesDictionary, isXML: Bool
-  ) throws(PreferencesError) -> PreferencesDictionary {
-    var root: PreferencesDictionary = [:]
+  ) throws(PreferencesError) -> [PreferenceKey: PreferenceValue] {
+    var root: [PreferenceKey: PreferenceValue] = [:]
     for (key, value) in values {
-      let form = try encode(entry: value, key)
+      let form = try encode(value, forKey: key, isAlone: false)
       root[key] = isXML ? XMLPropertyList.form(form) : form
       root[ExactDates.key(beside: key)] = ExactDates.list(of: form)
     }
     if isReference(root) {
-      throw .unstorableValue(referenceKey, type(of: root[referenceKey] ?? root))
+      throw .unstorableValue(referenceKey, type(of: root[referenceKey]?.plain ?? root))
     }
     return root
   }
 
-  private static func encode(
-    entry value: PreferenceObject, _ key: PreferenceKey
-  ) throws(PreferencesError) -> Any {
-    do throws(Unstorable) {
-      if beginsWithByteOrderMark(key) { throw Unstorable(type: type(of: value)) }
-      return try encode(value)
-    } catch {
-      throw .unstorableValue(key, error.type)
-    }
-  }
-
   /// Returns the preferences of a form.
-  fileprivate static func decode(root: PreferencesDictionary) -> PreferencesDictionary {
-    var values: PreferencesDictionary = [:]
+  package static func decode(
+    root: [PreferenceKey: PreferenceValue]
+  ) -> [PreferenceKey: PreferenceValue] {
+    var values: [PreferenceKey: PreferenceValue] = [:]
     for (key, form) in root where !ExactDates.isBeside(key) {
       values[key] = ExactDates.restore(decode(form), root[ExactDates.key(beside: key)])
     }
@@ -90,10 +91,10 @@ package struct AtomicFile {
 
   /// Writes the file and waits until it is on disk.
   ///
-  /// Follows a symbolic link. The file keeps its permissions; a new file is readable by its owner
-  /// only. If `atomically` is `true`, the old file stays until the new one is complete, and a file
-  /// that is not regular is not replaced. After ``PreferencesError/Code/outcomeUnknown``, the new file
-  /// is there, and may be lost with the power.
+  /// Follows a symbolic link. The file keeps its permissions; only the owner can read a new one. If
+  /// `atomically` is `true`, the old file stays until the new one is complete, and a file that is
+  /// not regular is not replaced. After ``PreferencesError/Code/outcomeUnknown``, the new file
+  /// exists, but a power failure may lose it.
   package func write(_ data: Data, atomically: Bool) throws(PreferencesError) {
     let target = try target()
     guard atomically else { return try Self.overwrite(target, with: data) }
@@ -124,7 +125,7 @@ package struct AtomicFile {
     }
   }
 
-  /// Returns the path at the end of symbolic links; the file need not exist.
+  /// Returns the path at the end of symbolic links, which may not exist.
   private func target() throws(PreferencesError) -> String {
     if path.utf8.contains(0) { throw .system(EINVAL, "cannot write the file '\(path)'") }
     var path = path

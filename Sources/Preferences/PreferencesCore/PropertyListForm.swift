@@ -7,83 +7,71 @@ internal import PrephirencesSystem
 /// | --- | --- | --- |
 /// | `String` and other text, `Bool`, `Data`, `Date` | the same, text as `String` | the same |
 /// | `String` that begins with a byte order mark | data: a ``MarkedArchive`` | the same |
-/// | number that is an `Int`, `UInt64` or `Double` | integer or real | `NSNumber`, which casts to each type that holds it |
+/// | number that is an `Int`, `UInt64` or `Double` | integer or real | the same |
 /// | `URL`, `UUID`, `Decimal`, dates outside the calendar | data: a ``MarkedArchive`` | the same |
-/// | array, dictionary of these | array, dictionary | `[Any]`, `[String: Any]` |
+/// | array, dictionary of these | array, dictionary | the same |
 ///
-/// Values of some other types have the form of what they stand for, see ``value(standingFor:)``; the
-/// rest has none.
+/// Values of some other types have the form of the value that they represent, see
+/// ``value(standingFor:)``; the rest has none.
 package enum PropertyListForm {
-  /// Reports a type that has no form.
-  package struct Unstorable: Error {
-    package let type: Any.Type
-  }
-
-  /// The maximum nesting depth of a value.
-  package static let maximumDepth = 200
-
   /// Returns the form of a value.
-  package static func encode(_ value: Any, depth: Int = 0) throws(Unstorable) -> Any {
-    guard depth < maximumDepth, let value = unwrapped(value) else {
-      throw Unstorable(type: type(of: value))
-    }
-    let type = type(of: value)
-    if type == Int.self || type == Bool.self || type == Double.self { return value }
-    if type is AnyClass { return try encode(other: value, depth: depth) }
+  package static func encode(_ object: Any) throws(PreferenceValue.Unstorable) -> PreferenceValue {
+    try encode(PreferenceValue(storing: object), depth: 0)
+  }
+
+  private static func encode(
+    _ value: PreferenceValue, depth: Int
+  ) throws(PreferenceValue.Unstorable) -> PreferenceValue {
+    guard depth < PreferenceValue.maximumDepth else { throw .init(type: type(of: value.plain)) }
     switch value {
-    case let text as String where !beginsWithByteOrderMark(text): return value
-    case let date as Date where GregorianDay.contains(date): return value
-    case is Data: return value
-    case let array as [Any]:
-      return try array.map { element throws(Unstorable) in
-        try encode(element, depth: depth + 1)
+    case .string(let text) where beginsWithByteOrderMark(text):
+      return .data(MarkedArchive(text).data)
+    case .date(let date) where !GregorianDay.contains(date): return .data(MarkedArchive(date).data)
+    case .float(let number): return .double(Double(number))
+    case .url(let url): return .data(MarkedArchive(url).data)
+    case .uuid(let uuid): return .data(MarkedArchive(uuid).data)
+    case .decimal(let decimal): return .data(MarkedArchive(decimal).data)
+    case .array(let values):
+      return .array(
+        try values.map { value throws(PreferenceValue.Unstorable) in
+          try encode(value, depth: depth + 1)
+        })
+    case .dictionary(let values):
+      var form: [PreferenceKey: PreferenceValue] = [:]
+      for (key, value) in values { form[key] = try encode(value, depth: depth + 1) }
+      if isReference(form) || values.keys.contains(where: beginsWithByteOrderMark) {
+        throw .init(type: PreferencesDictionary.self)
       }
-    case let dictionary as PreferencesDictionary:
-      var form: PreferencesDictionary = [:]
-      for (key, value) in dictionary.droppingNil() {
-        guard !beginsWithByteOrderMark(key) else { throw Unstorable(type: type) }
-        form[key] = try encode(value, depth: depth + 1)
-      }
-      if isReference(form) { throw Unstorable(type: type) }
-      return form
-    case let url as URL: return MarkedArchive(url).data
-    case let uuid as UUID: return MarkedArchive(uuid).data
-    case let decimal as Decimal: return MarkedArchive(decimal).data
-    case let text as String: return MarkedArchive(text).data
-    case let date as Date: return MarkedArchive(date).data
-    default: return try encode(other: value, depth: depth)
+      return .dictionary(form)
+    default: return value
     }
   }
 
-  /// Returns whether Foundation reads a dictionary of an XML property list as an archive's
-  /// reference, and so never as a dictionary.
-  static func isReference(_ form: PreferencesDictionary) -> Bool {
-    form.count == 1 && form[referenceKey] is any Numeric
+  /// Whether Foundation reads a dictionary of an XML property list as an archive's reference, and
+  /// so never as a dictionary.
+  static func isReference(_ form: [PreferenceKey: PreferenceValue]) -> Bool {
+    switch form[referenceKey] {
+    case .integer, .unsignedInteger, .double: form.count == 1
+    default: false
+    }
   }
 
   /// A dictionary with only this key is read as a reference if its value is a number.
   static let referenceKey = "CF$UID"
 
-  /// Returns whether text begins with a byte order mark, which Foundation drops when it reads XML.
+  /// Whether text begins with a byte order mark, which Foundation drops when it reads XML.
   static func beginsWithByteOrderMark(_ text: String) -> Bool {
     text.utf8.first == 0xEF && text.unicodeScalars.first == "\u{FEFF}"
   }
 
-  private static func encode(other value: Any, depth: Int) throws(Unstorable) -> Any {
-    guard let standing = self.value(standingFor: value) else {
-      throw Unstorable(type: type(of: value))
-    }
-    return standing is UInt64 ? standing : try encode(standing, depth: depth)
-  }
-
-  /// Returns the value that stores keep for a value of another type; `nil` if there is none.
+  /// Returns the value that stores keep for a value of another type, or `nil`.
   ///
   /// Text is a `String`, also as a dictionary's key. A number is an `Int`, a `UInt64` above its
   /// range, or a `Double`, and never rounded: wider numbers have no such value. An object of
-  /// Foundation is the value of Swift for which it stands.
+  /// Foundation is the Swift value that it represents.
   package static func value(standingFor value: Any) -> Any? {
     switch value {
-    // First, since the generic initializers of `CGFloat` stop the process.
+    // First, because the generic initializers of `CGFloat` stop the process.
     case let bridged as any BridgedValue: bridged.swiftValue
     case let text as any StringProtocol: String(text)
     case let number as any BinaryInteger: Int(exactly: number) ?? UInt64(exactly: number)
@@ -93,7 +81,7 @@ package enum PropertyListForm {
     }
   }
 
-  /// Returns a dictionary with its keys as `String`; `nil` if one is no text, or two are the same.
+  /// Returns a dictionary with `String` keys, or `nil` if one is not text, or two are the same.
   private static func textKeyed(_ dictionary: [AnyHashable: Any]) -> PreferencesDictionary? {
     var values: PreferencesDictionary = [:]
     for (key, value) in dictionary {
@@ -122,32 +110,25 @@ package enum PropertyListForm {
   }
 
   /// Reads a value from its form.
-  package static func decode(_ form: Any) -> Any {
-    let type = type(of: form)
-    if type == String.self || type == Bool.self || type == Date.self { return form }
-    if type == Int.self || type == Double.self { return NumberBoxing.boxed(form) }
-    switch unwrapped(form) {
-    case let data as Data: return MarkedArchive.value(of: data) ?? data
-    case let array as [Any?]: return array.compactMap { $0.map(decode) }
-    case let dictionary as [String: Any?]:
-      return dictionary.compactMapValues { $0.map(decode) }
-    case let value?: return value is any Numeric ? NumberBoxing.boxed(value) : value
-    case nil: return form
+  package static func decode(_ form: PreferenceValue) -> PreferenceValue {
+    switch form {
+    case .data(let data): MarkedArchive.value(of: data) ?? form
+    case .array(let forms): .array(forms.map(decode))
+    case .dictionary(let forms): .dictionary(forms.mapValues(decode))
+    default: form
     }
   }
-}
 
-extension PropertyListForm {
-  /// Returns the property list form of a key's value.
-  package static func encode(_ value: Any, forKey key: PreferenceKey) throws(PreferencesError)
-    -> Any
-  {
-    do throws(Unstorable) {
-      let form = try encode(value)
+  /// Returns the property list form of a key's value, which a file may hold alone.
+  package static func encode(
+    _ object: Any, forKey key: PreferenceKey, isAlone: Bool = true
+  ) throws(PreferencesError) -> PreferenceValue {
+    do throws(PreferenceValue.Unstorable) {
+      let form = try encode(object)
       // A reference would make the whole file unreadable; a key with a byte order mark would be
       // read as another key.
-      if isReference([key: form]) || beginsWithByteOrderMark(key) {
-        throw Unstorable(type: type(of: value))
+      if isAlone && isReference([key: form]) || beginsWithByteOrderMark(key) {
+        throw .init(type: type(of: (object as? PreferenceValue)?.plain ?? object))
       }
       return form
     } catch {
@@ -156,26 +137,43 @@ extension PropertyListForm {
   }
 }
 
+extension PreferenceValue {
+  /// The value as an object of Swift, without objects for its numbers.
+  package var plain: PreferenceObject { object { $0 } }
+
+  /// Returns the value as an object in which each number is what a function returns for it.
+  package func object(numbers: (Any) -> Any) -> PreferenceObject {
+    switch self {
+    case .integer(let number): numbers(Int(number))
+    case .unsignedInteger(let number): numbers(number)
+    case .float(let number): numbers(number)
+    case .double(let number): numbers(number)
+    case .array(let values): values.map { $0.object(numbers: numbers) }
+    case .dictionary(let values): values.mapValues { $0.object(numbers: numbers) }
+    default: object
+    }
+  }
+}
+
 /// Writes XML property lists that every program reads.
 ///
-/// XML lacks most characters below the space, U+FFFE and U+FFFF, and its readers make a line feed of
-/// a carriage return. Foundation writes all of them as they are, and reads them again, but other
-/// programs refuse the whole file, or read another text.
+/// XML does not have most characters below the space, U+FFFE and U+FFFF, and its readers convert a
+/// carriage return to a line feed. Foundation writes all of them unchanged, and reads them again,
+/// but other programs refuse the whole file, or read another text.
 package enum XMLPropertyList {
-  /// Returns the form of a value in which XML holds it.
+  /// Returns the form of a value in which XML can hold it.
   ///
-  /// Text with a character that XML lacks becomes a ``MarkedArchive``. Keys stay as they are.
-  package static func form(_ form: Any) -> Any {
+  /// Text with a character that XML does not have becomes a ``MarkedArchive``. Keys stay unchanged.
+  package static func form(_ form: PreferenceValue) -> PreferenceValue {
     switch form {
-    case is Bool, is Int, is Double, is Data, is Date: form
-    case let text as String: isWritable(text) ? form : MarkedArchive(text).data
-    case let array as [Any]: array.map(self.form)
-    case let dictionary as PreferencesDictionary: dictionary.mapValues(self.form)
+    case .string(let text): isWritable(text) ? form : .data(MarkedArchive(text).data)
+    case .array(let forms): .array(forms.map(self.form))
+    case .dictionary(let forms): .dictionary(forms.mapValues(self.form))
     default: form
     }
   }
 
-  /// Returns whether XML has all characters of a text; if not, other programs refuse a file with it.
+  /// Whether XML has all characters of a text; if not, other programs refuse a file with it.
   package static func isWritable(_ text: String) -> Bool {
     text.unicodeScalars.allSatisfy { scalar in
       switch scalar {

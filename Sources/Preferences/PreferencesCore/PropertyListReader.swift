@@ -2,17 +2,16 @@ package import FoundationEssentials
 
 /// Reads property lists from untrusted sources.
 ///
-/// The readers are our own: Foundation reads an invalid `<data>` as empty, and never ends with a
-/// binary list of a few hundred bytes whose arrays refer to one another. Here, reading ends, and
-/// takes time and memory in proportion to the data. Text such as `{ port = 9090; }` is refused: it
-/// does not say which values are numbers.
+/// These readers replace Foundation's, which reads an invalid `<data>` as empty, and never ends
+/// with a binary list of a few hundred bytes whose arrays refer to one another. Here, time and
+/// memory are proportional to the data. Text such as `{ port = 9090; }` is refused, because it does
+/// not say which values are numbers.
 ///
 /// | in the list | value |
 /// | --- | --- |
-/// | integer | `Int`, or `UInt64` above its range |
-/// | real | `Double` |
-/// | truth value, text, data, date | `Bool`, `String`, `Data`, `Date` |
-/// | array, dictionary | `[Any]`, `[String: Any]` |
+/// | integer | an integer, or an unsigned one above its range |
+/// | real | `double` |
+/// | truth value, text, data, date, array, dictionary | the same |
 package enum PropertyListReader {
   package enum Format {
     case xml
@@ -20,12 +19,12 @@ package enum PropertyListReader {
   }
 
   /// The maximum nesting depth: that of a value, in a dictionary.
-  static let maximumDepth = PropertyListForm.maximumDepth + 1
+  static let maximumDepth = PreferenceValue.maximumDepth + 1
 
   /// Returns the root of a property list and its format.
   package static func read(
     _ data: Data
-  ) throws(PropertyListDamage) -> (root: Any, format: Format) {
+  ) throws(PropertyListDamage) -> (root: PreferenceValue, format: Format) {
     let bytes = [UInt8](data)
     if bytes.starts(with: BinaryPropertyList.magic) {
       return (try BinaryPropertyList(reading: bytes).value(), .binary)
@@ -38,11 +37,11 @@ package enum PropertyListReader {
   /// Returns the dictionary of a property list and its format.
   package static func readDictionary(
     _ data: Data, message: (String) -> String
-  ) throws(PreferencesError) -> (root: PreferencesDictionary, format: Format) {
+  ) throws(PreferencesError) -> (root: [PreferenceKey: PreferenceValue], format: Format) {
     var reason = ""
     do throws(PropertyListDamage) {
       let (root, format) = try read(data)
-      if let root = root as? PreferencesDictionary { return (root, format) }
+      if case .dictionary(let root) = root { return (root, format) }
     } catch {
       reason = ": \(error.reason)"
     }
@@ -60,9 +59,11 @@ package struct PropertyListDamage: Error {
   static let notTyped = PropertyListDamage("it is neither XML nor binary")
 }
 
-extension PreferencesDictionary {
-  /// Adds a value that was read; the last of a repeated key counts.
-  mutating func add(_ value: Any, forKey key: PreferenceKey) throws(PropertyListDamage) {
+extension [PreferenceKey: PreferenceValue] {
+  /// Adds a value; the last of a repeated key counts.
+  mutating func add(
+    _ value: PreferenceValue, forKey key: PreferenceKey
+  ) throws(PropertyListDamage) {
     if let index = index(forKey: key) {
       guard self[index].key.utf8.elementsEqual(key.utf8) else {
         throw PropertyListDamage("two keys of a dictionary differ in their bytes alone")
@@ -74,12 +75,12 @@ extension PreferencesDictionary {
   }
 }
 
-/// The bytes of a property list that is text, in UTF-8, with the place that a reader has reached.
+/// The bytes of a property list that is text, in UTF-8, and the position of a reader.
 struct PropertyListBytes {
   private let bytes: [UInt8]
   private(set) var position = 0
 
-  /// Takes bytes in UTF-8 or UTF-16, or in ISO 8859-1 if their XML declaration says so.
+  /// Decodes UTF-8 or UTF-16, or ISO 8859-1 if the XML declaration says so.
   init(decoding bytes: [UInt8]) throws(PropertyListDamage) {
     if bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0, 0x3C]) {
       self.bytes = try Self.utf8(bytes, high: 0)
@@ -116,10 +117,10 @@ struct PropertyListBytes {
     return Array(text.utf8)
   }
 
-  /// Returns the bytes from the place of this reader to that of a later one.
+  /// Returns the bytes from this reader's position to a later one's.
   func bytes(upTo later: Self) -> ArraySlice<UInt8> { bytes[position..<later.position] }
 
-  /// The next byte; `nil` at the end.
+  /// The next byte, or `nil` at the end.
   var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
   mutating func pop() -> UInt8? {
@@ -138,14 +139,14 @@ struct PropertyListBytes {
     }
   }
 
-  /// Moves behind a word if that is next.
+  /// Moves past a word if it is next.
   mutating func take(_ word: StaticString) -> Bool {
     guard isNext(word) else { return false }
     position += word.utf8CodeUnitCount
     return true
   }
 
-  /// Moves behind the first occurrence of a word.
+  /// Moves past the first occurrence of a word.
   mutating func skip(behind word: StaticString, of what: String) throws(PropertyListDamage) {
     while position < bytes.count {
       if take(word) { return }
@@ -156,7 +157,7 @@ struct PropertyListBytes {
 
   mutating func skipSpace() { _ = takeAll(where: Self.isSpace) }
 
-  /// Moves behind the bytes that fulfil a condition, and returns them.
+  /// Moves past the bytes that meet a condition, and returns them.
   mutating func takeAll(where condition: (UInt8) -> Bool) -> ArraySlice<UInt8> {
     let start = position
     while position < bytes.count, condition(bytes[position]) { position += 1 }

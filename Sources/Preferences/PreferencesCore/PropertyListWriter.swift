@@ -2,9 +2,9 @@ package import FoundationEssentials
 internal import Glibc
 internal import PrephirencesSystem
 
-/// A value of a property list or an archive that is written.
+/// A value of a property list or archive to write.
 ///
-/// Dictionaries have an order here, because files have one.
+/// Dictionaries are ordered here, because files are.
 indirect enum PropertyListNode {
   case string(String)
   case bool(Bool)
@@ -15,43 +15,44 @@ indirect enum PropertyListNode {
   case data(Data)
   case array([PropertyListNode])
   case dictionary([(key: String, value: PropertyListNode)])
-  /// A reference to an object of an archive, which XML lacks.
+  /// A reference to an object of an archive, which XML does not have.
   case reference(Int)
 
-  /// Takes the form that ``PropertyListForm`` gives to a value; `nil` if it is none.
+  /// Takes the form that ``PropertyListForm`` gives a value, or returns `nil` for another object.
   ///
-  /// Keys are in the order of their UTF-16, in which Foundation writes XML.
-  init?(_ form: Any, depth: Int = 0) {
+  /// Keys are in the order of their UTF-16, as in Foundation's XML.
+  init?(_ form: PreferenceValue, depth: Int = 0) {
     guard depth < PropertyListReader.maximumDepth else { return nil }
     switch form {
-    case let text as String: self = .string(text)
-    case let truth as Bool where type(of: form) == Bool.self: self = .bool(truth)
-    case let number as Int: self = .integer(number)
-    case let number as UInt64: self = Int(exactly: number).map { .integer($0) } ?? .unsigned(number)
-    case let number as Double: self = .real(number)
-    case let date as Date: self = .date(date)
-    case let data as Data: self = .data(data)
-    case let array as [Any]:
+    case .string(let text): self = .string(text)
+    case .bool(let truth): self = .bool(truth)
+    case .integer(let number): self = .integer(Int(number))
+    case .unsignedInteger(let number):
+      self = Int(exactly: number).map { .integer($0) } ?? .unsigned(number)
+    case .double(let number): self = .real(number)
+    case .date(let date): self = .date(date)
+    case .data(let data): self = .data(data)
+    case .array(let array):
       let nodes = array.compactMap { Self($0, depth: depth + 1) }
       guard nodes.count == array.count else { return nil }
       self = .array(nodes)
-    case let dictionary as PreferencesDictionary:
+    case .dictionary(let dictionary):
       var pairs: [(key: String, value: PropertyListNode)] = []
       for (key, value) in dictionary {
         guard let node = Self(value, depth: depth + 1) else { return nil }
         pairs.append((key, node))
       }
       self = .dictionary(pairs.sorted { $0.key.utf16.lexicographicallyPrecedes($1.key.utf16) })
-    default: return nil
+    case .float, .url, .uuid, .decimal: return nil
     }
   }
 }
 
-/// Writes property lists: XML with the bytes that Foundation writes on Linux, and binary lists.
+/// Writes property lists: XML with Foundation's bytes on Linux, and binary lists.
 package enum PropertyListWriter {
   /// Returns the bytes of a property list.
   package static func data(
-    of root: Any, format: PropertyListReader.Format
+    of root: PreferenceValue, format: PropertyListReader.Format
   ) throws(PreferencesError) -> Data {
     if let node = PropertyListNode(root) {
       if format == .binary { return data(of: node) }
@@ -74,7 +75,7 @@ package enum PropertyListWriter {
 private struct XMLPropertyListWriter {
   private var bytes: [UInt8] = []
 
-  /// Returns the text; `nil` if it would hold a reference, or a date that XML lacks.
+  /// Returns the text, or `nil` if it would hold a reference, or a date that XML does not have.
   static func text(of node: PropertyListNode) -> [UInt8]? {
     var writer = Self()
     writer.append(
@@ -141,7 +142,7 @@ private struct XMLPropertyListWriter {
       case UInt8(ascii: "<"): append("&lt;")
       case UInt8(ascii: ">"): append("&gt;")
       case UInt8(ascii: "&"): append("&amp;")
-      // Readers make a line feed of it. Foundation writes it as it is.
+      // Readers convert it to a line feed. Foundation writes it unchanged.
       case UInt8(ascii: "\r"): append("&#13;")
       default: bytes.append(byte)
       }
@@ -149,7 +150,7 @@ private struct XMLPropertyListWriter {
     append("</\(name)>\n")
   }
 
-  /// Appends the lines of data, which are the shorter the further they are indented.
+  /// Appends the lines of data, which are shorter if they are indented further.
   private mutating func append(_ data: Data, indent: Int) {
     let indent = min(indent, 8)
     var rest = Array(data.base64EncodedString().utf8)[...]
@@ -169,7 +170,7 @@ private struct XMLPropertyListWriter {
     let length = withVaList([number]) { unsafe vsnprintf(&buffer, buffer.count, "%.17g", $0) }
     let text = String(
       decoding: buffer.prefix(Int(length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    // The program may have chosen a language that has another decimal point.
+    // The program may have chosen a language with another decimal separator.
     return Double(text) == number ? text : number.description
   }
 
@@ -191,8 +192,8 @@ private struct XMLPropertyListWriter {
 }
 
 extension GregorianDay {
-  /// Returns whether property lists hold a date: it is a number, and no further away than Foundation's
-  /// distant ones.
+  /// Whether property lists can hold a date: it must be a number, and not beyond Foundation's
+  /// distant dates.
   static func contains(_ date: Date) -> Bool {
     let seconds = date.timeIntervalSinceReferenceDate
     return Date.distantPast.timeIntervalSinceReferenceDate <= seconds
@@ -204,7 +205,7 @@ extension GregorianDay {
 
 /// Writes a binary property list.
 ///
-/// Equal numbers, truth values and references are one object; texts are not, as with Foundation.
+/// Equal numbers, truth values and references become one object; texts do not, as with Foundation.
 private struct BinaryPropertyListWriter {
   private enum Object {
     case bytes([UInt8])
@@ -214,7 +215,7 @@ private struct BinaryPropertyListWriter {
   private var objects: [Object] = []
   private var shared: [[UInt8]: Int] = [:]
 
-  /// Adds an object before its parts; returns its place.
+  /// Adds an object before its parts, and returns its index.
   @discardableResult
   mutating func add(_ node: PropertyListNode) -> Int {
     switch node {
@@ -294,7 +295,7 @@ private struct BinaryPropertyListWriter {
     count < 15 ? [marker | UInt8(count)] : [marker | 15] + bytes(of: count)
   }
 
-  /// Returns the number of bytes for a number that is not negative: 1, 2, 4 or 8.
+  /// Returns the number of bytes for a nonnegative number: 1, 2, 4 or 8.
   private static func width(of number: Int) -> Int {
     number <= 0xFF ? 1 : number <= 0xFFFF ? 2 : number <= 0xFFFF_FFFF ? 4 : 8
   }

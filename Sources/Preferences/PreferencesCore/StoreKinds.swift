@@ -1,15 +1,14 @@
 /// Preferences whose reads and writes can fail, and report it.
 ///
-/// The requirements of ``MutablePreferencesType`` read a failure as `nil` and ignore a failed
-/// write. These throw it, so that a program can distinguish an absent value from one that cannot be
-/// read now: a locked keychain, a damaged file.
+/// ``MutablePreferencesType`` reads a failure as `nil` and ignores a failed write. These methods
+/// throw it, so that a program can distinguish an absent value from one that cannot be read now,
+/// such as in a locked keychain or a damaged file.
 ///
 /// A conforming type implements ``fetchObject(forKey:)`` and ``storeObject(_:forKey:)``. The others
 /// have defaults.
 public protocol FalliblePreferencesType: MutablePreferencesType {
-  /// Returns the value of a key.
+  /// Returns the value of a key, or `nil` if there is none.
   ///
-  /// - Returns: The value, or `nil` if there is none.
   /// - Throws: The store's own error if the value cannot be read.
   func fetchObject(forKey key: PreferenceKey) throws -> PreferenceObject?
 
@@ -19,13 +18,12 @@ public protocol FalliblePreferencesType: MutablePreferencesType {
   ///   ``PreferencesType/dictionary()``, and throws nothing.
   func fetchDictionary() throws -> PreferencesDictionary
 
-  /// Sets the value of a key.
+  /// Sets the value of a key; `nil` removes the key.
   ///
-  /// - Parameter value: The value; `nil` removes the key.
   /// - Throws: The store's own error if the value was not stored; the old one then stays.
   func storeObject(_ value: PreferenceObject?, forKey key: PreferenceKey) throws
 
-  /// Sets the values of several keys; other keys keep theirs.
+  /// Sets the values of several keys; other keys do not change.
   ///
   /// - Parameter values: The keys with their values; `nil` removes the key. If a key is repeated,
   ///   its last value is stored.
@@ -78,8 +76,7 @@ extension MutablePreferencesType {
     }
   }
 
-  /// Sets or removes the values of several keys; throws if these preferences report that they did
-  /// not.
+  /// Sets or removes the values of several keys; throws if these preferences report a failure.
   package func replaceObjects(
     with values: [(key: PreferenceKey, value: PreferenceObject?)]
   ) throws {
@@ -91,28 +88,27 @@ extension MutablePreferencesType {
   }
 }
 
-/// Preferences that know which of their values are the user's own: written by this program or its
-/// user, not by a server, another user, or whoever starts the program.
+/// Preferences that know which values are the user's own: written by this program or its user, not
+/// by a server, another user, or the caller of the program.
 ///
-/// What can give a value power, such as a reference to a credential, takes only own values. No value
-/// is one unless its preferences say so: the environment, arguments, registered defaults, bundles
-/// and values in memory, which may be loaded from a server, are not.
+/// Code that acts on a value, such as resolving a reference to a credential, accepts only own
+/// values. No value is an own one unless its preferences say so: the environment, arguments,
+/// registered defaults, bundles and values in memory, which may be loaded from a server, are not.
 ///
-/// A program that trusts another store declares that in a subclass of its own:
+/// A program that trusts another store declares that in its own subclass:
 ///
 /// ```swift
 /// final class ServerConfiguration: Plist, OwnValuePreferences, @unchecked Sendable {}
 /// ```
 public protocol OwnValuePreferences: PreferencesType {
-  /// Returns the value of a key if it is the user's own.
+  /// Returns the value of a key if it is the user's own; otherwise `nil`.
   ///
-  /// - Returns: The value; `nil` if there is none, or if it is from elsewhere.
   /// - Throws: The store's own error if the value cannot be read. The default returns every value.
   func fetchOwnObject(forKey key: PreferenceKey) throws -> PreferenceObject?
 }
 
 extension OwnValuePreferences {
-  /// Returns the value of a key: all are the user's own.
+  /// Returns the value of a key: all values are the user's own.
   public func fetchOwnObject(forKey key: PreferenceKey) throws -> PreferenceObject? {
     try fetchedObject(forKey: key)
   }
@@ -125,19 +121,17 @@ extension PreferencesType {
   }
 }
 
-/// Preferences that can wait until their values are on the disk.
+/// Preferences that can wait until their values are on disk.
 public protocol SynchronizingPreferences: PreferencesType {
-  /// Waits until all values that were set before are on the disk.
+  /// Waits until all values that were set before are on disk.
   ///
   /// - Throws: The store's own error if they could not be written.
   func synchronize() throws
 }
 
-/// Preferences that list their keys; their dictionary is derived from the list.
+/// Preferences that list their keys, from which their dictionary is derived.
 public protocol PreferencesAdapter: PreferencesType {
-  /// Returns the keys that have values.
-  ///
-  /// - Returns: Each key once.
+  /// Returns the keys that have values, each once.
   func keys() -> [String]
 }
 
@@ -148,7 +142,7 @@ extension PreferencesAdapter {
   }
 }
 
-/// Preferences that compare keys by their bytes, so that a dictionary cannot hold all of them.
+/// Preferences that compare keys by bytes, so that a dictionary cannot hold all of them.
 package protocol ExactKeyPreferences: PreferencesType {
   /// Returns all keys with their values; none if they cannot be read.
   func pairs() -> [(PreferenceKey, PreferenceObject?)]
@@ -157,9 +151,9 @@ package protocol ExactKeyPreferences: PreferencesType {
 /// Preferences whose values have only numbers that cast to every type that holds them.
 package protocol CastableNumberPreferences: PreferencesType {}
 
-/// Preferences that report that something has changed, without reading the value: it can be a
+/// Preferences that report that something has changed, without reading the value, which can be a
 /// secret.
 package protocol ChangeReportingPreferences: PreferencesType {
-  /// Calls a closure after each change, whoever makes it, on a thread that may use the preferences.
+  /// Calls a closure after each change, on a thread that may use the preferences.
   func observeChanges(_ handler: @escaping @Sendable () -> Void) -> PreferenceObservation
 }

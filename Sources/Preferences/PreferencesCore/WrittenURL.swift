@@ -1,11 +1,11 @@
 package import FoundationEssentials
 
 extension URL {
-  /// Reads an address as a person writes it; `nil` if its host has characters that no host has.
+  /// Parses an address as a person writes it, or returns `nil` if no host has such characters.
   ///
-  /// A host in another script is taken in the form that DNS knows, such as `xn--4ca.example` (RFC 5891).
-  /// `URL(string:)` does so where Foundation has ICU. Without ICU, it takes any character of a host in
-  /// percent coding, which names no machine.
+  /// A host in another script is converted to the form in DNS, such as `xn--4ca.example` (RFC
+  /// 5891). `URL(string:)` does so only if Foundation has ICU. Without ICU, it percent-encodes any
+  /// character of a host, which names no machine.
   package init?(written text: String) {
     guard let range = Self.rangeOfHost(in: text) else {
       self.init(string: text)
@@ -15,7 +15,7 @@ extension URL {
     self.init(string: text[..<range.lowerBound] + host + text[range.upperBound...])
   }
 
-  /// The place of the host in an address with an authority (RFC 3986, section 3.2).
+  /// The range of the host in an address with an authority (RFC 3986, section 3.2).
   private static func rangeOfHost(in text: String) -> Range<String.Index>? {
     var rest = text[...]
     let scheme = rest.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
@@ -68,9 +68,9 @@ extension URL {
   private static func isDigit(_ byte: UInt8) -> Bool { Character(Unicode.Scalar(byte)).isHexDigit }
 }
 
-/// The form of a host's label in ASCII (RFC 3492).
+/// The ASCII form of a host's label (RFC 3492).
 private enum Punycode {
-  /// Returns a label with the prefix of DNS; `nil` if it isn't one, or too long.
+  /// Returns a label with DNS's prefix, or `nil` if it isn't one, or is too long.
   static func label(_ text: Substring) -> String? {
     let scalars = text.unicodeScalars
     guard scalars.count <= 63, scalars.allSatisfy(isAllowed),
@@ -79,10 +79,10 @@ private enum Punycode {
     return "xn--" + encoded
   }
 
-  /// Whether a character may be part of a label as it is.
+  /// Whether a character may be part of a label unchanged.
   ///
-  /// One that stands for others, as a wide letter does, may not, and neither may an accent that could
-  /// be one character with its letter.
+  /// A compatibility character such as a wide letter may not, and neither may an accent that could
+  /// be combined with its letter.
   private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII {
       return scalar == "-" || Character(scalar).isLetter || Character(scalar).isNumber
@@ -105,7 +105,7 @@ private enum Punycode {
     var (next, delta, bias, handled) = (UInt32(0x80), UInt32(0), UInt32(72), UInt32(basic.count))
     while handled < input.count {
       guard let least = input.filter({ $0 >= next }).min() else { return nil }
-      // At most 63 characters of 21 bits: none of the sums overflows.
+      // At most 63 characters of 21 bits: no sum overflows.
       delta += (least - next) * (handled + 1)
       next = least
       for value in input {

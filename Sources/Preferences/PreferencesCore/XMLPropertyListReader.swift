@@ -3,16 +3,16 @@ internal import PrephirencesSystem
 
 /// Reads property lists in XML.
 ///
-/// It knows no entities but those of XML itself, so that nothing grows. Characters are kept as they
-/// are, also those that XML lacks, because Foundation writes them.
+/// It knows only XML's own entities, so that nothing grows. Characters are kept unchanged, also
+/// those that XML does not have, because Foundation writes them.
 struct XMLPropertyListReader {
   private var bytes: PropertyListBytes
 
-  static func read(_ bytes: PropertyListBytes) throws(PropertyListDamage) -> Any {
+  static func read(_ bytes: PropertyListBytes) throws(PropertyListDamage) -> PreferenceValue {
     var reader = Self(bytes: bytes)
     try reader.skipDeclaration()
     try reader.skipBetween()
-    let root: Any
+    let root: PreferenceValue
     let start = reader.bytes
     if let element = try reader.element(), element.name == "plist" {
       guard !element.isEmpty else { throw reader.bytes.failure("<plist> is empty") }
@@ -27,7 +27,7 @@ struct XMLPropertyListReader {
     return root
   }
 
-  /// Skips the XML declaration; it has values in quotes, and nothing else.
+  /// Skips the XML declaration, which has only quoted values.
   private mutating func skipDeclaration() throws(PropertyListDamage) {
     guard bytes.isNext("<?xml"), !bytes.isNext("<?xml-") else { return }
     let start = bytes
@@ -45,7 +45,7 @@ struct XMLPropertyListReader {
     byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
   }
 
-  /// Skips space, comments, instructions and the document type.
+  /// Skips spaces, comments, instructions and the document type.
   private mutating func skipBetween() throws(PropertyListDamage) {
     while true {
       skipSpace()
@@ -75,7 +75,7 @@ struct XMLPropertyListReader {
 
   // MARK: Elements
 
-  /// Reads the start of an element; `nil` if something else is next.
+  /// Reads the start of an element, or returns `nil` if something else is next.
   private mutating func element() throws(PropertyListDamage) -> (name: String, isEmpty: Bool)? {
     guard bytes.next == UInt8(ascii: "<"), !bytes.isNext("</") else { return nil }
     _ = bytes.pop()
@@ -107,15 +107,15 @@ struct XMLPropertyListReader {
     guard bytes.take(">") else { throw bytes.failure("</\(name)> is missing") }
   }
 
-  private mutating func value(depth: Int) throws(PropertyListDamage) -> Any {
+  private mutating func value(depth: Int) throws(PropertyListDamage) -> PreferenceValue {
     guard depth < PropertyListReader.maximumDepth else { throw .tooDeep }
     try skipBetween()
     guard let (name, isEmpty) = try element() else { throw bytes.failure("a value is missing") }
     switch name {
-    case "dict": return isEmpty ? PreferencesDictionary() : try dictionary(depth: depth)
-    case "array": return isEmpty ? [Any]() : try array(depth: depth)
-    case "string": return isEmpty ? "" : try text("string")
-    case "data": return isEmpty ? Data() : try data()
+    case "dict": return .dictionary(isEmpty ? [:] : try dictionary(depth: depth))
+    case "array": return .array(isEmpty ? [] : try array(depth: depth))
+    case "string": return .string(isEmpty ? "" : try text("string"))
+    case "data": return .data(isEmpty ? Data() : try data())
     case "integer":
       return try scalar("integer", isEmpty, "a whole number that is not too large", Self.integer)
     case "real": return try scalar("real", isEmpty, "a number that is not too large", Self.real)
@@ -123,16 +123,16 @@ struct XMLPropertyListReader {
       return try scalar("date", isEmpty, "a date such as 2027-01-31T12:00:00Z", Self.date)
     case "true":
       if !isEmpty { try end("true") }
-      return true
+      return .bool(true)
     case "false":
       if !isEmpty { try end("false") }
-      return false
+      return .bool(false)
     default: throw unknownElement
     }
   }
 
-  private mutating func array(depth: Int) throws(PropertyListDamage) -> [Any] {
-    var array: [Any] = []
+  private mutating func array(depth: Int) throws(PropertyListDamage) -> [PreferenceValue] {
+    var array: [PreferenceValue] = []
     try skipBetween()
     while !bytes.isNext("</") {
       array.append(try value(depth: depth + 1))
@@ -142,8 +142,10 @@ struct XMLPropertyListReader {
     return array
   }
 
-  private mutating func dictionary(depth: Int) throws(PropertyListDamage) -> PreferencesDictionary {
-    var dictionary: PreferencesDictionary = [:]
+  private mutating func dictionary(
+    depth: Int
+  ) throws(PropertyListDamage) -> [PreferenceKey: PreferenceValue] {
+    var dictionary: [PreferenceKey: PreferenceValue] = [:]
     try skipBetween()
     while !bytes.isNext("</") {
       guard let element = try element(), element.name == "key" else {
@@ -154,7 +156,7 @@ struct XMLPropertyListReader {
       try skipBetween()
     }
     try end("dict")
-    // Foundation writes the references of archives like this.
+    // Foundation writes references in archives like this.
     if PropertyListForm.isReference(dictionary) {
       throw bytes.failure("this is a reference of an archive, not a value")
     }
@@ -188,7 +190,7 @@ struct XMLPropertyListReader {
     "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'",
   ]
 
-  /// Reads the rest of a reference to a character.
+  /// Reads the rest of a character reference.
   private mutating func reference() throws(PropertyListDamage) -> String {
     let name = String(
       decoding: bytes.takeAll { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: "<") }, as: UTF8.self)
@@ -210,7 +212,7 @@ struct XMLPropertyListReader {
   private mutating func data() throws(PropertyListDamage) -> Data {
     let digits = try text("data").utf8.filter { !Self.isSpace($0) }
     let padding = digits.drop { $0 != UInt8(ascii: "=") }
-    // Foundation takes digits behind a sign of padding.
+    // Foundation accepts digits after a padding character.
     guard padding.count <= 2, padding.allSatisfy({ $0 == UInt8(ascii: "=") }),
       let data = Data(base64Encoded: Data(digits))
     else {
@@ -220,8 +222,9 @@ struct XMLPropertyListReader {
   }
 
   private mutating func scalar(
-    _ name: StaticString, _ isEmpty: Bool, _ what: String, _ value: (String) -> Any?
-  ) throws(PropertyListDamage) -> Any {
+    _ name: StaticString, _ isEmpty: Bool, _ what: String,
+    _ value: (String) -> PreferenceValue?
+  ) throws(PropertyListDamage) -> PreferenceValue {
     let words = isEmpty ? [] : try text(name).utf8.split(whereSeparator: Self.isSpace)
     guard words.count == 1, let value = value(String(decoding: words[0], as: UTF8.self)) else {
       throw bytes.failure("the text of <\(name)> is not \(what)")
@@ -229,7 +232,7 @@ struct XMLPropertyListReader {
     return value
   }
 
-  private static func integer(_ text: String) -> Any? {
+  private static func integer(_ text: String) -> PreferenceValue? {
     let isNegative = text.hasPrefix("-")
     let digits = isNegative || text.hasPrefix("+") ? text.dropFirst() : text[...]
     guard digits.first?.isHexDigit == true else { return nil }
@@ -237,18 +240,21 @@ struct XMLPropertyListReader {
     let magnitude =
       isHexadecimal ? UInt64(digits.dropFirst(2), radix: 16) : UInt64(digits)
     guard let magnitude else { return nil }
-    if isNegative { return magnitude == 1 << 63 ? Int.min : Int(exactly: magnitude).map { -$0 } }
-    return Int(exactly: magnitude) ?? magnitude
+    if isNegative {
+      return magnitude == 1 << 63
+        ? .integer(.min) : Int64(exactly: magnitude).map { .integer(-$0) }
+    }
+    return Int64(exactly: magnitude).map { .integer($0) } ?? .unsignedInteger(magnitude)
   }
 
-  private static func real(_ text: String) -> Any? {
-    // Swift takes the bits of what is not a number, too.
+  private static func real(_ text: String) -> PreferenceValue? {
+    // Swift also parses the bits of a not-a-number.
     guard !text.contains("("), let number = Double(text) else { return nil }
-    return number.isInfinite && !text.lowercased().contains("inf") ? nil : number
+    return number.isInfinite && !text.lowercased().contains("inf") ? nil : .double(number)
   }
 
-  /// Reads a date of the Gregorian calendar, which reaches back before its introduction.
-  private static func date(_ text: String) -> Date? {
+  /// Parses a date of the proleptic Gregorian calendar.
+  private static func date(_ text: String) -> PreferenceValue? {
     let isNegative = text.hasPrefix("-")
     let text = isNegative ? text.dropFirst() : text[...]
     let parts = text.utf8.split(omittingEmptySubsequences: false) { byte in
@@ -264,6 +270,6 @@ struct XMLPropertyListReader {
     else { return nil }
     let day = GregorianDay.number(isNegative ? -numbers[0] : numbers[0], numbers[1], numbers[2])
     let seconds = day * 86_400 + numbers[3] * 3600 + numbers[4] * 60 + numbers[5]
-    return Date(timeIntervalSinceReferenceDate: Double(seconds))
+    return .date(Date(timeIntervalSinceReferenceDate: Double(seconds)))
   }
 }

@@ -259,8 +259,8 @@ final class PasswordReferences: Sendable {
     guard let reader = reader.withLock({ $0 }) else {
       throw EtcdError(
         .passwordUnavailable,
-        "this program does not read the password at \(reference); run 'prefs sync run', which "
-          + "does, or call SharedPreferences.readReferences")
+        "this program does not read the password at \(reference); call "
+          + "SharedPreferences.readReferences, or share by a program that reads it")
     }
     do {
       return try reader(reference)

@@ -142,7 +142,7 @@ final class ExternalMonitor: Sendable {
         if changes.contains(.file) { run.signal() }
       }
       run.observation.withLock { $0 = observation }
-      try DetachedThread.start(named: "prefs changes") { [weak self] in
+      try DetachedThread.start(named: "prefs-changes") { [weak self] in
         while !run.isEnded.load(ordering: .sequentiallyConsistent) {
           run.wait(self?.period)
           run.isSignalled.store(false, ordering: .sequentiallyConsistent)

@@ -243,7 +243,7 @@ struct Flush {
       try refusal.check(isUnsent: true)
     } catch {
       throw PreferencesError(
-        error.code, "\(error.message); what is unsent stays on this machine")
+        error.code, "\(error.message); unsent changes stay on this machine")
     }
   }
 

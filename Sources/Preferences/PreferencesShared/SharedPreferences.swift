@@ -239,7 +239,7 @@ extension SharedPreferences {
     let end = Deadline(after: deadline)
     let result: Result<Void, PreferencesError> = await withCheckedContinuation { continuation in
       do throws(Errno) {
-        try DetachedThread.start(named: "prefs flush") {
+        try DetachedThread.start(named: "prefs-flush") {
           continuation.resume(
             returning: Result { () throws(PreferencesError) in
               try self.flushBlocking(end)

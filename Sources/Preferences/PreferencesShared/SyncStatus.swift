@@ -210,7 +210,7 @@ extension SyncStatus {
   }
 }
 
-/// The status of a shared file, for `prefs sync status`.
+/// The status of a shared file, as a command prints it.
 package struct SyncStatus: Sendable {
   package var state: SharingState
   /// The batches that wait for a decision.

@@ -33,17 +33,16 @@ package final class EtcdClient: Sendable {
     _ keys: EtcdKeys, revision: Int64 = 0, limit: Int64 = 0,
     deadline: Deadline, cancellation: EtcdCancellation? = nil
   ) throws -> EtcdRangeAnswer {
-    try gateway.range(keys, CallLimits(deadline, cancellation)) { request in
-      request.integer("revision", revision)
-      request.integer("limit", limit)
-    }
+    try gateway.range(
+      keys, CallLimits(deadline, cancellation),
+      [("revision", .integer(revision)), ("limit", .integer(limit))])
   }
 
   package func put(
     _ key: [UInt8], _ value: [UInt8], lease: Int64 = 0, deadline: Deadline,
     cancellation: EtcdCancellation? = nil
   ) throws -> EtcdHeader {
-    let body = JSONWriter.object { $0.put(key, value, lease: lease) }
+    let body = JSONValue.put(key, value, lease: lease).body
     return try gateway.call("/v3/kv/put", body, .change, CallLimits(deadline, cancellation)) {
       try $0.header()
     }
@@ -52,7 +51,7 @@ package final class EtcdClient: Sendable {
   package func delete(
     _ keys: EtcdKeys, deadline: Deadline, cancellation: EtcdCancellation? = nil
   ) throws -> (header: EtcdHeader, count: Int64) {
-    let body = JSONWriter.object { $0.keys(keys) }
+    let body = JSONValue.fields(keys.fields).body
     let limits = CallLimits(deadline, cancellation)
     return try gateway.call("/v3/kv/deleterange", body, .change, limits) {
       (try $0.header(), try $0.number("deleted"))
@@ -62,7 +61,7 @@ package final class EtcdClient: Sendable {
   package func perform(
     _ transaction: EtcdTransaction, deadline: Deadline, cancellation: EtcdCancellation? = nil
   ) throws -> EtcdTransactionAnswer {
-    let body = JSONWriter.object { $0.transaction(transaction) }
+    let body = transaction.json.body
     let effect: GatewayClient.Effect = transaction.isReadOnly ? .none : .change
     return try gateway.call("/v3/kv/txn", body, effect, CallLimits(deadline, cancellation)) {
       try $0.answer(to: transaction)
@@ -116,35 +115,41 @@ extension EtcdClient {
   package func newest(
     _ keys: EtcdKeys, revision: Int64, deadline: Deadline
   ) throws -> EtcdRangeAnswer {
-    try gateway.range(keys, CallLimits(deadline)) { request in
-      request.integer("revision", revision)
-      request.integer("limit", 1)
-      request.word("sort_order", "DESCEND")
-      request.word("sort_target", "MOD")
-      request.flag("keys_only", true)
-    }
+    try gateway.range(
+      keys, CallLimits(deadline),
+      [
+        ("revision", .integer(revision)),
+        ("limit", .integer(1)),
+        ("sort_order", .string("DESCEND")),
+        ("sort_target", .string("MOD")),
+        ("keys_only", .bool(true)),
+      ])
   }
 
   /// Returns the rows that a revision has changed, and how many rows there are.
   package func changed(
     _ keys: EtcdKeys, in revision: Int64, deadline: Deadline
   ) throws -> EtcdRangeAnswer {
-    try gateway.range(keys, CallLimits(deadline)) { request in
-      request.integer("revision", revision)
-      request.integer("min_mod_revision", revision)
-      request.integer("max_mod_revision", revision)
-    }
+    try gateway.range(
+      keys, CallLimits(deadline),
+      [
+        ("revision", .integer(revision)),
+        ("min_mod_revision", .integer(revision)),
+        ("max_mod_revision", .integer(revision)),
+      ])
   }
 
   /// Returns the rows at a revision, without their values, and how many there are.
   package func names(
     _ keys: EtcdKeys, revision: Int64, limit: Int64 = 0, deadline: Deadline
   ) throws -> EtcdRangeAnswer {
-    try gateway.range(keys, CallLimits(deadline)) { request in
-      request.integer("revision", revision)
-      request.integer("limit", limit)
-      request.flag("keys_only", true)
-    }
+    try gateway.range(
+      keys, CallLimits(deadline),
+      [
+        ("revision", .integer(revision)),
+        ("limit", .integer(limit)),
+        ("keys_only", .bool(true)),
+      ])
   }
 }
 
@@ -182,7 +187,7 @@ extension EtcdClient {
   package func grantLease(
     seconds: Int64, deadline: Deadline, cancellation: EtcdCancellation? = nil
   ) throws -> Int64 {
-    let body = JSONWriter.object { $0.integer("TTL", seconds) }
+    let body = JSONValue.fields([("TTL", .integer(seconds))]).body
     return try gateway.call("/v3/lease/grant", body, .change, CallLimits(deadline, cancellation)) {
       answer in
       let lease: Int64 = try answer.number("ID")

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import PrephirencesSystem
 internal import Synchronization
 
@@ -24,7 +25,7 @@ final class GatewayClient: Sendable {
   /// Sends a request until it is answered or finally refused.
   func call<Answer>(
     _ path: String, _ body: [UInt8], _ effect: Effect, _ limits: CallLimits,
-    read: (GatewayValue) throws -> Answer
+    read: (JSONValue) throws -> Answer
   ) throws -> Answer {
     // Checked before any lock: a fork may have left it locked.
     try ForkMark.etcd.check(EtcdError.forked)
@@ -59,7 +60,7 @@ final class GatewayClient: Sendable {
 
   private func answer<Answer>(
     to request: HTTPRequest, on transfer: Transfer, _ limits: CallLimits,
-    _ read: (GatewayValue) throws -> Answer
+    _ read: (JSONValue) throws -> Answer
   ) throws -> Answer {
     let answer = try EtcdError.mapping(\.ofTransport) {
       try transfer.call(request, configuration, limits)
@@ -68,7 +69,7 @@ final class GatewayClient: Sendable {
     return try EtcdError.mapping {
       $0.happening(true).helped(by: .otherEndpoint)
     } of: {
-      try read(GatewayValue(reading: answer.body))
+      try read(JSONValue(answer: answer.body))
     }
   }
 
@@ -114,7 +115,7 @@ final class GatewayClient: Sendable {
     return try EtcdError.mapping {
       $0.helped(by: .otherEndpoint)
     } of: {
-      guard let text = try GatewayValue(reading: answer.body)["token"] else {
+      guard let text = try JSONValue(answer: answer.body)["token"] else {
         throw EtcdError.malformed
       }
       let token = try Token(Array(text.string().utf8))
@@ -135,24 +136,23 @@ final class GatewayClient: Sendable {
     guard !password.isEmpty, String(validating: password, as: UTF8.self) != nil else {
       throw EtcdError(.passwordUnavailable, "the password for etcd is empty or no UTF-8")
     }
-    // JSON escapes a control character in six bytes.
-    let capacity = 64 + 6 * (user.utf8.count + password.count)
-    return JSONWriter.object(capacity: capacity) { writer in
-      writer.text("name", user.utf8)
-      writer.text("password", password)
-    }
+    // Not by a value, which would leave copies of the password.
+    var body: [UInt8] = []
+    body.reserveCapacity(64 + 6 * (user.utf8.count + password.count))
+    body += "{\"name\":".utf8
+    JSONValue.append(user.utf8, to: &body)
+    body += ",\"password\":".utf8
+    JSONValue.append(password, to: &body)
+    body.append(UInt8(ascii: "}"))
+    return body
   }
 }
 
 extension GatewayClient {
   func range(
-    _ keys: EtcdKeys, _ limits: CallLimits,
-    _ options: (inout JSONWriter) -> Void
+    _ keys: EtcdKeys, _ limits: CallLimits, _ options: [JSONValue.Field]
   ) throws -> EtcdRangeAnswer {
-    let body = JSONWriter.object { request in
-      request.keys(keys)
-      options(&request)
-    }
+    let body = JSONValue.fields(keys.fields + options).body
     return try call("/v3/kv/range", body, .none, limits) {
       try $0.rangeAnswer(of: keys)
     }
@@ -174,11 +174,12 @@ extension GatewayClient {
   private func look(
     _ keys: EtcdKeys, from revision: Int64, _ limits: CallLimits
   ) throws -> EtcdRangeAnswer {
-    try range(keys, limits) { request in
-      request.integer("limit", 1)
-      request.integer("min_mod_revision", revision)
-      request.flag("keys_only", true)
-    }
+    try range(
+      keys, limits,
+      [
+        ("limit", .integer(1)), ("min_mod_revision", .integer(revision)),
+        ("keys_only", .bool(true)),
+      ])
   }
 }
 
@@ -293,5 +294,15 @@ final class Login: Sendable {
       return []
     }
     for waiting in latches { waiting.end() }
+  }
+}
+
+extension [UInt8] {
+  /// Overwrites the bytes, if nobody else has them.
+  mutating func wipe() {
+    unsafe withUnsafeMutableBytes { bytes in
+      guard let start = bytes.baseAddress else { return }
+      unsafe explicit_bzero(start, bytes.count)
+    }
   }
 }

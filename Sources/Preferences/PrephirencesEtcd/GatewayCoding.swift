@@ -1,95 +1,156 @@
+internal import PrephirencesSystem
+
 /// The bodies of requests.
-extension JSONWriter {
-  mutating func keys(_ keys: EtcdKeys) {
-    base64("key", keys.key)
-    if let end = keys.end { base64("range_end", end) }
+///
+/// Fields that are nothing are left out, as the gateway does.
+extension JSONValue {
+  typealias Field = (name: String, value: JSONValue?)
+
+  static func fields(_ fields: [Field]) -> JSONValue {
+    .object(fields.compactMap { name, value in value.map { (name, $0) } })
   }
 
-  mutating func put(_ key: [UInt8], _ value: [UInt8], lease: Int64) {
-    base64("key", key)
-    base64("value", value)
-    integer("lease", lease)
+  static func base64(_ bytes: [UInt8]) -> JSONValue { .string(bytes.base64) }
+
+  /// A number of 64 bits, which is written as a text.
+  static func integer(_ number: Int64) -> JSONValue? { number == 0 ? nil : .string("\(number)") }
+
+  fileprivate static func list(_ elements: [JSONValue]) -> JSONValue? {
+    elements.isEmpty ? nil : .array(elements)
   }
 
-  mutating func compare(_ compare: EtcdCompare) {
-    switch compare {
+  /// The text of a request.
+  var body: [UInt8] { Array(lineAsGiven.utf8) }
+
+  static func put(_ key: [UInt8], _ value: [UInt8], lease: Int64) -> JSONValue {
+    .fields([("key", .base64(key)), ("value", .base64(value)), ("lease", .integer(lease))])
+  }
+}
+
+extension EtcdKeys {
+  var fields: [JSONValue.Field] {
+    [("key", .base64(key)), ("range_end", end.map(JSONValue.base64))]
+  }
+}
+
+extension EtcdCompare {
+  fileprivate var json: JSONValue {
+    switch self {
     case .created(let keys, let relation, let revision):
-      self.compare(keys, relation, "CREATE")
-      integer("create_revision", revision)
+      Self.json(keys, relation, "CREATE", ("create_revision", .integer(revision)))
     case .modified(let keys, let relation, let revision):
-      self.compare(keys, relation, "MOD")
-      integer("mod_revision", revision)
+      Self.json(keys, relation, "MOD", ("mod_revision", .integer(revision)))
     case .version(let keys, let relation, let version):
-      self.compare(keys, relation, "VERSION")
-      integer("version", version)
+      Self.json(keys, relation, "VERSION", ("version", .integer(version)))
     case .value(let keys, let relation, let value):
-      self.compare(keys, relation, "VALUE")
-      base64("value", value)
+      Self.json(keys, relation, "VALUE", ("value", .base64(value)))
     }
   }
 
-  private mutating func compare(
-    _ keys: EtcdKeys, _ relation: EtcdCompare.Relation, _ target: StaticString
-  ) {
-    self.keys(keys)
-    word("target", target)
-    switch relation {
-    case .equal: word("result", "EQUAL")
-    case .notEqual: word("result", "NOT_EQUAL")
-    case .greater: word("result", "GREATER")
-    case .less: word("result", "LESS")
-    }
-  }
-
-  mutating func operation(_ operation: EtcdOperation) {
-    switch operation {
-    case .put(let key, let value, let lease):
-      object("request_put") { $0.put(key, value, lease: lease) }
-    case .range(let keys, let keysOnly, let revision):
-      object("request_range") { range in
-        range.keys(keys)
-        range.integer("revision", revision)
-        range.flag("keys_only", keysOnly)
+  private static func json(
+    _ keys: EtcdKeys, _ relation: Relation, _ target: String, _ field: JSONValue.Field
+  ) -> JSONValue {
+    let result =
+      switch relation {
+      case .equal: "EQUAL"
+      case .notEqual: "NOT_EQUAL"
+      case .greater: "GREATER"
+      case .less: "LESS"
       }
-    case .delete(let keys): object("request_delete_range") { $0.keys(keys) }
+    return .fields(
+      keys.fields + [("target", .string(target)), ("result", .string(result)), field])
+  }
+}
+
+extension EtcdOperation {
+  fileprivate var json: JSONValue {
+    switch self {
+    case .put(let key, let value, let lease):
+      .fields([("request_put", .put(key, value, lease: lease))])
+    case .range(let keys, let keysOnly, let revision):
+      .fields([
+        (
+          "request_range",
+          .fields(
+            keys.fields + [
+              ("revision", .integer(revision)), ("keys_only", keysOnly ? .bool(true) : nil),
+            ])
+        )
+      ])
+    case .delete(let keys): .fields([("request_delete_range", .fields(keys.fields))])
     }
   }
+}
 
-  mutating func transaction(_ transaction: EtcdTransaction) {
-    array("compare", transaction.compares) { $0.compare($1) }
-    array("success", transaction.success) { $0.operation($1) }
-    array("failure", transaction.failure) { $0.operation($1) }
+extension EtcdTransaction {
+  var json: JSONValue {
+    .fields([
+      ("compare", .list(compares.map(\.json))), ("success", .list(success.map(\.json))),
+      ("failure", .list(failure.map(\.json))),
+    ])
   }
 }
 
 /// The bodies of answers.
-extension GatewayValue {
+extension JSONValue {
+  /// Reads an answer; etcd's have a depth of 6 at most.
+  init(answer bytes: [UInt8]) throws {
+    do { try self.init(reading: bytes.span, maximumDepth: 32) } catch { throw EtcdError.malformed }
+  }
+
+  /// The value of a field; `nil` if it is absent or null, or this is not an object.
+  subscript(_ name: String) -> JSONValue? {
+    guard case .object(let members) = self,
+      let value = members.first(where: { $0.name == name })?.value
+    else { return nil }
+    if case .null = value { return nil }
+    return value
+  }
+
+  /// A whole number; the gateway writes those of 64 bits as texts.
+  func integer<Number: FixedWidthInteger>() throws -> Number {
+    switch self {
+    case .number(let digits), .string(let digits):
+      guard let number = Number(digits) else { throw EtcdError.malformed }
+      return number
+    default: throw EtcdError.malformed
+    }
+  }
+
+  func string() throws -> String {
+    guard case .string(let text) = self else { throw EtcdError.malformed }
+    return text
+  }
+
   /// Returns a number; a missing field is 0.
-  func number<Number: FixedWidthInteger>(_ name: StaticString) throws -> Number {
+  func number<Number: FixedWidthInteger>(_ name: String) throws -> Number {
     guard let value = self[name] else { return 0 }
     return try value.integer()
   }
 
   /// Returns a number below the greatest one, so that the next can be computed, such as a revision.
-  private func counted(_ name: StaticString) throws -> Int64 {
+  private func counted(_ name: String) throws -> Int64 {
     let number: Int64 = try number(name)
     guard number >= 0, number < .max else { throw EtcdError.malformed }
     return number
   }
 
-  func flag(_ name: StaticString) throws -> Bool {
+  func flag(_ name: String) throws -> Bool {
     guard let value = self[name] else { return false }
-    return try value.isTrue()
+    guard case .bool(let isTrue) = value else { throw EtcdError.malformed }
+    return isTrue
   }
 
-  private func data(_ name: StaticString) throws -> [UInt8] {
-    guard let value = self[name] else { return [] }
-    return try value.bytes()
+  private func data(_ name: String) throws -> [UInt8] {
+    guard let text = try self[name]?.string() else { return [] }
+    guard let bytes = [UInt8](base64: Array(text.utf8)[...]) else { throw EtcdError.malformed }
+    return bytes
   }
 
-  func listed(_ name: StaticString) throws -> [GatewayValue] {
+  func listed(_ name: String) throws -> [JSONValue] {
     guard let value = self[name] else { return [] }
-    return try value.array()
+    guard case .array(let elements) = value else { throw EtcdError.malformed }
+    return elements
   }
 
   func header() throws -> EtcdHeader {
@@ -157,4 +218,11 @@ extension GatewayValue {
     }
     return EtcdEvents.Event(row: row, isRemoval: isRemoval)
   }
+}
+
+extension EtcdError {
+  /// An answer that cannot be read.
+  static let malformed = EtcdError(
+    .protocolViolation,
+    "the answer is not one of etcd's; check the address, and that nothing stands between")
 }

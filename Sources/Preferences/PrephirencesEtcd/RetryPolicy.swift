@@ -144,7 +144,7 @@ extension EtcdError {
 extension EtcdError {
   /// Reads an answer with a status other than 200.
   init(_ answer: HTTPAnswer, _ endpoint: EtcdConfiguration.Endpoint) {
-    guard let body = try? GatewayValue(reading: answer.body),
+    guard let body = try? JSONValue(answer: answer.body),
       let refusal = EtcdError(body, endpoint)
     else {
       self = Self.plain(answer, endpoint)
@@ -154,7 +154,7 @@ extension EtcdError {
   }
 
   /// Reads etcd's own error, or returns `nil` if there is none.
-  init?(_ body: GatewayValue, _ endpoint: EtcdConfiguration.Endpoint) {
+  init?(_ body: JSONValue, _ endpoint: EtcdConfiguration.Endpoint) {
     guard let code: Int = try? (body["code"] ?? body["grpc_code"])?.integer(),
       let text = try? (body["message"] ?? body["error"])?.string()
     else { return nil }

@@ -117,11 +117,11 @@ struct WatchAnswer {
   let isFragment: Bool
   /// Why the server has ended the watch.
   let end: EtcdError?
-  private let result: GatewayValue
+  private let result: JSONValue
 
   init(_ line: [UInt8], _ endpoint: EtcdConfiguration.Endpoint) throws {
     do {
-      let value = try GatewayValue(reading: line)
+      let value = try JSONValue(answer: line)
       if let error = value["error"] {
         throw EtcdError(error, endpoint)?.helped(by: .none) ?? EtcdError.malformed
       }
@@ -146,7 +146,7 @@ struct WatchAnswer {
 
   /// Why a watch was cancelled.
   private static func end(
-    _ result: GatewayValue, _ endpoint: EtcdConfiguration.Endpoint
+    _ result: JSONValue, _ endpoint: EtcdConfiguration.Endpoint
   ) throws -> EtcdError {
     let reason = try result["cancel_reason"]?.string() ?? ""
     let compacted: Int64 = try result.number("compact_revision")

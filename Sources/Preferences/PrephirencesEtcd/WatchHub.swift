@@ -345,14 +345,12 @@ struct WatchConnection {
 
   private var body: [UInt8] {
     watches.flatMap { watch in
-      JSONWriter.object { writer in
-        writer.object("create_request") { request in
-          request.keys(watch.keys)
-          request.integer("start_revision", watch.restart())
-          request.flag("progress_notify", true)
-          request.flag("fragment", true)
-        }
-      }
+      let request = JSONValue.fields(
+        watch.keys.fields + [
+          ("start_revision", .integer(watch.restart())), ("progress_notify", .bool(true)),
+          ("fragment", .bool(true)),
+        ])
+      return JSONValue.fields([("create_request", request)]).body
     }
   }
 

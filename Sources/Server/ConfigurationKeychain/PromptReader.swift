@@ -60,7 +60,7 @@ final class PromptReader: Sendable {
         switch try Attempt({ () throws(KeychainError) in try body(prompt) }) {
         case .done(let success): return .success(success)
         case .needs(let need):
-          // What needs no more keys can still be read.
+          // Items that need no more keys can still be read.
           if let failure = failure(of: need.meet, until: end) { prompt = prompt.refusing(failure) }
         }
       }

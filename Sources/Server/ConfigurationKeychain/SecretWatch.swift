@@ -31,7 +31,7 @@ final class SecretWatch: Sendable {
     var hasEnded = false
   }
 
-  let signals = ChangeSignals()
+  let signals = ChangeStream()
   private let vault: Vault
   private let observation: CredentialObservation
   private let timer = PosixMutex(Timer())

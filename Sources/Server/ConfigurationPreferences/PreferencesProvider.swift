@@ -169,7 +169,7 @@ extension PreferencesProvider {
   private func watching<Return: ~Copyable>(
     _ keys: Set<String>?, _ body: (AsyncStream<Void>) async throws -> Return
   ) async throws -> Return {
-    let signals = ChangeSignals()
+    let signals = ChangeStream()
     let observer = PreferenceObserver(keys: keys) { _ in signals.send() }
     // Beginning an observation reads the file.
     let observation = try await onBlockingThread { [preferences] in

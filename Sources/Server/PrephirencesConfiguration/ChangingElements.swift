@@ -71,7 +71,7 @@ package struct ChangingElements<Element: Sendable, Mark: Equatable & Sendable>: 
 }
 
 /// Signals for ``ChangingElements``, of which one is kept while nobody waits.
-package struct ChangeSignals: Sendable {
+package struct ChangeStream: Sendable {
   package let stream: AsyncStream<Void>
   private let continuation: AsyncStream<Void>.Continuation
 

@@ -117,7 +117,7 @@ def test_a_migration_that_was_stopped(home, keyring):
   holder = lock_holder(home)
   try:
     busy = home.set("alice", b"3", "--service", "s", "--deadline", "1s", code=75)
-    assert "migration" in busy.error and "try again" in hinted(busy)
+    assert "waiting for a migration" in busy.error and "try again" in hinted(busy)
     home.run("delete", "alice", "--service", "s", "--deadline", "1s", code=75)
     # Reading waits for nobody, and who names the store is past the choice.
     assert home.get("alice", "--service", "s") == b"2"

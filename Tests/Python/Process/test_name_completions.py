@@ -147,6 +147,7 @@ def test_names_of_named_place_are_offered(shells):
     "prefs keychain get --service ": {"ci", "default"},
     "prefs keychain list -s ": {"ci", "default"},
     "prefs keychain list -g ": {"team"},
+    "prefs keychain list -g team '' -s ": {"ci"},
     "prefs keychain set --server ": {"example.org"},
     "prefs keychain list -s ci -a ": {"deploy"},
     "prefs keychain rename alice --to-service ": {"ci", "default"},

@@ -128,7 +128,7 @@ def test_a_full_database_is_79_at_once(make_home):
     begin = time.monotonic()
     assert "is full" in there(direct, "write", "k", "3", code=79).error
     told = there(copy, "write", "k", "2", code=79)
-    assert "is full" in told.error and "what is unsent stays on this machine" in told.error
+    assert "is full" in told.error and "unsent changes stay on this machine" in told.error
     assert "1 key is unsent" in copy.now(code=79).error
     assert time.monotonic() - begin < 15
     assert "is full" in check(copy, 79)
@@ -214,7 +214,7 @@ def test_a_certificate_that_is_not_accepted_is_79_at_once(make_home, tmp_path):
     machine.now()
     authority.write_bytes(foreign.read_bytes())
     told = there(machine, "write", "k", "2", code=79)
-    assert "what is unsent stays on this machine" in told.error
+    assert "unsent changes stay on this machine" in told.error
     told = machine.now(code=79)
     assert "1 key is unsent" in told.error and "sent when this is mended" in hinted(told)
     assert machine.status["trouble"]["code"] == "certificate"

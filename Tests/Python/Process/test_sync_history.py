@@ -160,7 +160,7 @@ def test_without_etcd_the_log_is_that_of_the_copy(make_home):
     other.now()
     cluster.nodes[0].stop()
     told = other.sync("log", "web", "--json")
-    assert "this is what came to this machine" in told.error and told.json["source"] == "copy"
+    assert "this log has the changes that came to this machine" in told.error and told.json["source"] == "copy"
     (change,) = told.json["transactions"]
     assert change["changes"][0]["new"] == {"type": "int", "value": 1}
     assert change["revision"] is None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
-import time
 
 import pytest
 
 from desktop_session import desktop, keyring_items
-from prefs_testing import LIMIT, PATIENT, hinted
-from test_moving import IN_VAULT, TO_KEYRING, TO_VAULT, end, lock_holder
+from prefs_testing import PATIENT, hinted
+from test_moving import IN_VAULT, TO_KEYRING, TO_VAULT
 
 IN_KEYRING = ("--store", "secret-service")
 NOTES = "migration.copies"
@@ -22,29 +22,22 @@ def keyring(home):
     yield variables
 
 
-def kill_before_change_over(home, keyring, count: int) -> None:
-  """Kills a migration that has copied so many credentials, and waits for a writer."""
-  # No writer through the choice has made it yet.
-  (home.state / "choice.lock").touch(mode=0o600)
-  holder = lock_holder(home, "--shared")
-  try:
-    with home.start(*TO_KEYRING, *PATIENT) as migration:
-      deadline = time.monotonic() + LIMIT
-      while len(keyring_items(keyring)) < count:
-        assert time.monotonic() < deadline and migration.poll() is None
-        time.sleep(0.05)
-      migration.kill()
-  finally:
-    end(holder)
+def kill_before_change_over(home) -> None:
+  """Kills a migration that has copied everything, before it records the new store of a service."""
+  renaming = "rename,renameat,renameat2"
+  killed = home.run(*TO_KEYRING, *PATIENT, code=None, through=[
+    "strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={renaming}", "-e", f"inject={renaming}:signal=KILL"])
+  assert killed.code == -signal.SIGKILL, killed
 
 
 @pytest.fixture
-def killed(home, keyring):
+def killed(home, keyring, tracing):
   """A home whose migration was killed when it had copied two credentials of a service, and one of another."""
   home.set("alice", b"1", "--service", "s", *IN_VAULT)
   home.set("bob", b"2", "--service", "s", *IN_VAULT)
   home.set("me", b"3", "--server", "example.org", *IN_VAULT)
-  kill_before_change_over(home, keyring, 3)
+  kill_before_change_over(home)
+  assert len(keyring_items(keyring)) == 3
   return home
 
 
@@ -52,7 +45,7 @@ def test_concurrent_deletion_is_kept(killed, keyring):
   killed.run("delete", "alice", "--service", "s")
   for more in ("--dry-run",), (), ("--service", "s"):
     refused = killed.run(*TO_KEYRING, *PATIENT, *more, code=79)
-    assert "'alice' of service 's' is in the target, where an earlier run copied it" in refused.error
+    assert "'alice' of service 's' is in the target, where a migration copied it" in refused.error
     assert "delete" in hinted(refused) and "--overwrite" in hinted(refused)
     killed.run("get", "alice", "--service", "s", code=44)
     assert killed.get("bob", "--service", "s") == b"2"

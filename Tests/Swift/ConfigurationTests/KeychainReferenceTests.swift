@@ -6,6 +6,7 @@ import ConfigurationTesting
 import Foundation
 import KeychainVaultTesting
 import PreferencesShared
+import Prephirences
 import PrephirencesSystem
 import Testing
 

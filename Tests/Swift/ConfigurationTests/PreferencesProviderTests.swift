@@ -3,6 +3,7 @@ import Configuration
 import ConfigurationPreferences
 import ConfigurationTesting
 import Foundation
+import Prephirences
 import PrephirencesSystem
 import Testing
 

@@ -87,7 +87,7 @@ struct WrongUsageTests {
     ["hunter2", "hunter2 hunter3"])
   func argumentTooManyIsNotRepeated(command: String, words: String) {
     let refused = program.line("\(command) \(words)")
-    #expect(refused.failed(64, "an argument too many") && !refused.messages.contains("hunter"))
+    #expect(refused.failed(64, "an extra argument") && !refused.messages.contains("hunter"))
   }
 
   @Test(arguments: [

@@ -133,16 +133,24 @@ struct ChangingTests {
     try machine.store().put("a", "1")
     let store = machine.store()
     var count = 0
-    let found = try store.unmoved { () throws(KeychainError) in
+    let service = ServiceName(CredentialIdentity.item("a"))
+    let found = try store.unmoved(service) { () throws(KeychainError) in
       count += 1
-      if count < 3 { try lock.exclusive(within: .zero).beginGeneration() }
+      if count < 3 { try store.records.move(service, to: .vault) }
       return try store.credential(for: .item("a"))
     }
     #expect(found != nil && count == 3)
-    expect(.busy) {
-      try store.unmoved { () throws(KeychainError) in
-        try lock.exclusive(within: .zero).beginGeneration()
+    for changed in [service, nil] as [ServiceName?] {
+      expect(.busy) {
+        try store.unmoved(changed) { () throws(KeychainError) in
+          try store.records.move(service, to: .vault)
+        }
       }
+    }
+    // Whoever reads one service is not disturbed by another.
+    try store.unmoved(service) { () throws(KeychainError) in
+      try store.records.move(
+        ServiceName(CredentialIdentity.item("b", service: "other")), to: .vault)
     }
   }
 }

@@ -83,15 +83,17 @@ struct ChoiceLockTests {
     extendLifetime(second)
   }
 
-  @Test func aGenerationBeginsWhenItIsSaid() throws {
-    #expect(lock.generation() == nil)
+  @Test func aWriterThatWaitsIsToldOnce() throws {
+    let told = Record<Notice.Kind>()
+    let lock = ChoiceLock(
+      StateFolder(environment: EnvironmentVariables(machine.environment)),
+      notice: { told.add($0.kind) })
     _ = try lock.shared(within: .zero)
-    let before = lock.generation()
-    #expect(before != nil)
-    _ = try lock.exclusive(within: .zero)
-    #expect(lock.generation() == before)
-    try lock.exclusive(within: .zero).beginGeneration()
-    #expect(lock.generation() != before)
+    #expect(told.values.isEmpty)
+    let alone = try lock.exclusive(within: .zero)
+    expect(.busy) { _ = try lock.shared(within: .milliseconds(50)) }
+    #expect(told.values == [.waitsForMigration])
+    extendLifetime(alone)
   }
 
   /// In `/proc` no user can create files.

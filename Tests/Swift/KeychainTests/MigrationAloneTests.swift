@@ -26,63 +26,97 @@ struct MigrationAloneTests {
     }
   }
 
-  /// Lets another program change the source once, as soon as the exclusive lock is held.
-  private func whenAlone(_ change: @escaping @Sendable (InMemoryCredentialStore) throws -> Void) {
-    let (isFree, content, done) = (isFree, scene.source.content, Record<Bool>())
-    scene.source.script { (_, call) throws(KeychainError) in
-      guard call == .search, done.values.isEmpty, !isFree() else { return }
-      done.add((try? change(content)) != nil)
-    }
-  }
-
-  @Test func progressIsNotReportedWhileOthersWait() throws {
-    whenAlone { try $0.add("c", "c") }
-    let (isFree, shown, wasFree) = (isFree, Record<VaultProgress>(), Record<Bool>())
-    try scene.migration().run {
-      shown.add($0)
+  /// Moves everything between stores of which one asks about items; another program changes the
+  /// source at the first question.
+  private func move(
+    _ asking: AskingStore.Kind,
+    _ change: @escaping @Sendable (InMemoryCredentialStore) throws -> Void = { _ in }
+  ) throws -> (report: MigrationReport, wasFree: [Bool]) {
+    let (isFree, content, wasFree) = (isFree, scene.source.content, Record<Bool>())
+    let ask: @Sendable () -> Void = {
       wasFree.add(isFree())
+      guard wasFree.values.count == 1 else { return }
+      #expect(throws: Never.self) { try change(content) }
     }
-    #expect(try scene.target.texts() == ["a": "a", "b": "b", "c": "c"])
-    #expect(wasFree.values == [true, true, true])
-    #expect(shown.values.map(\.completed) == [1, 2, 3] && shown.values.last?.total == 3)
+    let (source, target): (any CredentialStore, any CredentialStore) =
+      asking == .reading
+      ? (AskingStore(scene.source, asking, ask: ask), scene.target)
+      : (scene.source, AskingStore(scene.target, asking, ask: ask))
+    return (try scene.migration(from: source, to: target).run(), wasFree.values)
   }
 
-  @Test func removalThatAsksIsPostponed() throws {
-    whenAlone { _ = try $0.remove(.test("a")) }
-    let (isFree, wasFree) = (isFree, Record<Bool>())
-    let target = AskingStore(scene.target) { wasFree.add(isFree()) }
-    let report = try scene.migration(from: scene.source, to: target).run()
-    #expect(wasFree.values == [true])
-    #expect(report.isComplete && report.copiedCount == 1)
-    #expect(try scene.target.texts() == ["b": "b"])
+  @Test func aQuestionIsAskedWithoutTheLockAndItBeginsAgain() throws {
+    let (report, wasFree) = try move(.writing(.test("b"))) {
+      try $0.add("a", "new")
+      try $0.add("c", "c")
+    }
+    #expect(wasFree == [true])
+    #expect(report.isComplete && report.copiedCount == 3 && report.unchangedCount == 0)
+    #expect(try scene.target.texts() == ["a": "new", "b": "b", "c": "c"])
+  }
+
+  @Test func whatWasRemovedDuringAQuestionDoesNotComeBack() throws {
+    let (report, _) = try move(.writing(.test("b"))) { _ = try $0.remove(.test("a")) }
+    #expect(report.obstacles.map(\.identity) == [.test("a")])
+    #expect(report.incompleteServices == [.test("")] && report.completeServices.isEmpty)
+  }
+
+  /// As KeePassXC does unless it is told otherwise.
+  @Test func aStoreMayAskAboutEveryItem() throws {
+    for number in 1...20 { try scene.source.add("\(number)", "secret") }
+    let (report, wasFree) = try move(.reading)
+    #expect(wasFree == Array(repeating: true, count: 22))
+    #expect(report.isComplete && report.copiedCount == 22)
   }
 }
 
-/// A store that asks before it removes an item.
+/// A store that asks once before it shows an item, or takes one.
 private final class AskingStore: ForwardingStore, BuiltInStore {
+  enum Kind: Equatable {
+    case reading
+    case writing(CredentialIdentity)
+  }
+
   let content: ScriptedStore
-  private let forbidsDialogs: Bool
+  private let kind: Kind
   private let ask: @Sendable () -> Void
+  private let asked: Record<CredentialIdentity>
+  private let isQuiet: Bool
 
   init(
-    _ store: ScriptedStore, forbiddingDialogs forbidsDialogs: Bool = false,
-    ask: @escaping @Sendable () -> Void
+    _ store: ScriptedStore, _ kind: Kind, asked: Record<CredentialIdentity> = Record(),
+    isQuiet: Bool = false, ask: @escaping @Sendable () -> Void
   ) {
     content = store
-    self.forbidsDialogs = forbidsDialogs
+    self.kind = kind
+    self.asked = asked
+    self.isQuiet = isQuiet
     self.ask = ask
   }
 
   func quiet(forbiddingDialogs: Bool) -> any BuiltInStore {
-    AskingStore(content, forbiddingDialogs: forbiddingDialogs, ask: ask)
+    AskingStore(content, kind, asked: asked, isQuiet: true, ask: ask)
   }
 
-  func remove(
-    _ identity: CredentialIdentity, expectedVersion: UInt64?
-  ) throws(KeychainError) -> Bool {
-    guard try content.credential(for: identity) != nil else { return false }
-    guard !forbidsDialogs else { throw KeychainError(.refused, "it asks") }
-    ask()
-    return try content.remove(identity, expectedVersion: expectedVersion)
+  private func ask(about identity: CredentialIdentity) throws(KeychainError) {
+    guard !asked.values.contains(identity) else { return }
+    let answer: @Sendable () throws(KeychainError) -> Void = { [asked, ask] in
+      asked.add(identity)
+      ask()
+    }
+    if isQuiet { throw KeychainError(.busy, "it asks first", need: Need(answer)) }
+    try answer()
+  }
+
+  func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
+    if kind == .reading { try ask(about: identity) }
+    return try content.secret(for: identity)
+  }
+
+  func set(
+    _ request: StoreRequest, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> MergedCredential {
+    if kind == .writing(request.identity) { try ask(about: request.identity) }
+    return try content.set(request, secret: secret)
   }
 }

@@ -74,6 +74,7 @@ struct FailingDiskTests {
     #expect(try handle.remove(.test("a")))
     #expect(try vault.handle().text("a") == nil)
     #expect(told.kinds == [.oldContentLeft])
+    #expect(told.messages.first?.contains("because it could not be compacted: ") == true)
   }
 
   /// What may not be durable is read, and not recorded.

@@ -39,6 +39,17 @@ import Testing
     #expect(folder.otherStore()["a"] as? Int == 0)
   }
 
+  @Test func aRehearsalWithinChangesNothing() throws {
+    let folder = try TestFolder()
+    let store = folder.store()
+    try store.transaction { transaction in
+      try transaction.set(1, forKey: "a")
+      try store.rehearse([("a", .integer(2)), ("b", nil)], inPieces: false)
+      #expect(try transaction.object(forKey: "a") as? Int == 1)
+    }
+    #expect(folder.otherStore()["a"] as? Int == 1)
+  }
+
   @Test func aFailedPartUndoesItself() throws {
     let folder = try TestFolder()
     let store = folder.store()

@@ -27,7 +27,7 @@ import Testing
        "kvs":[{},{"key":"YQ==","mod_revision":"9223372036854775806","value":"\u0059Q=\u003d"}],
        "more":true,"count":null}
       """#
-    let answer = try GatewayValue(reading: bytes(text)).rangeAnswer(of: Self.everything)
+    let answer = try JSONValue(answer: bytes(text)).rangeAnswer(of: Self.everything)
     #expect(answer.header.clusterID == .max && answer.header.revision == 7)
     #expect(answer.rows.map(\.key) == [[], bytes("a")])
     #expect(answer.rows[1].value == bytes("a") && answer.rows[1].modRevision == .max - 1)
@@ -48,7 +48,7 @@ import Testing
   ])
   func otherAnswersAreRefused(_ text: String) {
     let error = #expect(throws: EtcdError.self) {
-      try GatewayValue(reading: bytes(text)).rangeAnswer(of: Self.everything)
+      try JSONValue(answer: bytes(text)).rangeAnswer(of: Self.everything)
     }
     #expect(error?.code == .protocolViolation)
   }
@@ -56,7 +56,7 @@ import Testing
   @Test func rowsThatWereNotAskedForAreRefused() throws {
     let text = #"{"header":{"revision":7},"kvs":[{"key":"cy9h"}]}"#
     func answer(_ keys: EtcdKeys) throws -> EtcdRangeAnswer {
-      try GatewayValue(reading: bytes(text)).rangeAnswer(of: keys)
+      try JSONValue(answer: bytes(text)).rangeAnswer(of: keys)
     }
     for keys in [EtcdKeys.one(bytes("s/a")), .prefix(bytes("s/")), Self.everything] {
       #expect(try answer(keys).rows.map(\.key) == [bytes("s/a")])
@@ -71,19 +71,38 @@ import Testing
       #"{"header":{"revision":"7"},"kvs":[{"key":"YQ==","value":"\u0059Q="}],"more":true}"#)
     var random = SystemRandomNumberGenerator()
     for count in text.indices {
-      _ = try? GatewayValue(reading: Array(text[..<count])).rangeAnswer(of: Self.everything)
+      _ = try? JSONValue(answer: Array(text[..<count])).rangeAnswer(of: Self.everything)
     }
     for _ in 0..<20_000 {
       var changed = text
       changed[Int.random(in: changed.indices, using: &random)] = .random(in: 0...255)
-      _ = try? GatewayValue(reading: changed).rangeAnswer(of: Self.everything)
+      _ = try? JSONValue(answer: changed).rangeAnswer(of: Self.everything)
     }
   }
 
+  @Test func requestsAreThoseOfTheGateway() {
+    let keys = EtcdKeys.from(bytes("a"), to: bytes("b"))
+    let transaction = EtcdTransaction(
+      compares: [.version(keys, .notEqual, 3), .value(.one(bytes("k")), .equal, [])],
+      success: [
+        .put(key: bytes("k"), value: bytes("v"), lease: .min),
+        .range(keys, keysOnly: true, revision: 0),
+      ], failure: [.delete(.one(bytes("k")))])
+    #expect(
+      String(decoding: transaction.json.body, as: UTF8.self)
+        == #"{"compare":[{"key":"YQ==","range_end":"Yg==","target":"VERSION","result":"NOT_EQUAL","#
+        + #""version":"3"},{"key":"aw==","target":"VALUE","result":"EQUAL","value":""}],"success":["#
+        + #"{"request_put":{"key":"aw==","value":"dg==","lease":"-9223372036854775808"}},"#
+        + #"{"request_range":{"key":"YQ==","range_end":"Yg==","keys_only":true}}],"failure":["#
+        + #"{"request_delete_range":{"key":"aw=="}}]}"#)
+    #expect(EtcdTransaction().json.body == bytes("{}"))
+  }
+
   @Test func textsAreEscaped() throws {
-    let written = JSONWriter.object { $0.text("a", bytes("\"\\\n\u{1}é")) }
-    #expect(try GatewayValue(reading: written)["a"]?.string() == "\"\\\n\u{1}é")
-    let pair = try GatewayValue(reading: bytes(#""\ud83d\ude00\/\b\f\r\t""#)).string()
+    var written: [UInt8] = []
+    JSONValue.append(bytes("\"\\\n\u{1}é"), to: &written)
+    #expect(try JSONValue(answer: written).string() == "\"\\\n\u{1}é")
+    let pair = try JSONValue(answer: bytes(#""\ud83d\ude00\/\b\f\r\t""#)).string()
     #expect(pair == "😀/\u{8}\u{c}\r\t")
   }
 

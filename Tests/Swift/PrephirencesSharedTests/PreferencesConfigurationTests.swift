@@ -203,7 +203,7 @@ struct PreferencesConfigurationTests {
       _ = try PasswordReferences().password(at: "keychain://etcd/fleet")
     }
     #expect(error?.code == .passwordUnavailable)
-    #expect(error?.message.contains("prefs sync run") == true)
+    #expect(error?.message.contains("call SharedPreferences.readReferences") == true)
     let references = PasswordReferences()
     references.read { reference in Array("password of \(reference)".utf8) }
     #expect(try references.password(at: "r") == Array("password of r".utf8))

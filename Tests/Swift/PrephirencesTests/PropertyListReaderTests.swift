@@ -22,7 +22,7 @@ struct PropertyListReaderTests {
   }
 
   private func read(_ text: String) throws(PropertyListDamage) -> Any {
-    try PropertyListReader.read(Data(text.utf8)).root
+    try PropertyListReader.read(Data(text.utf8)).root.plain
   }
 
   private func dictionary(_ body: String) throws -> PreferencesDictionary? {
@@ -39,7 +39,7 @@ struct PropertyListReaderTests {
       fromPropertyList: values, format: format, options: 0)
     let read = try PropertyListReader.read(data)
     #expect(read.format.foundationFormat == format)
-    let root = try #require(read.root as? PreferencesDictionary)
+    let root = try #require(read.root.plain as? PreferencesDictionary)
     for (key, value) in values {
       let found = try #require(root[key])
       #expect("\(type(of: found)) \(found)" == "\(type(of: value)) \(value)", "\(key)")
@@ -57,7 +57,7 @@ struct PropertyListReaderTests {
       Data("\u{FEFF}<string>\u{E9}</string>".utf8),
     ]
     for form in forms {
-      #expect(try PropertyListReader.read(#require(form)).root as? String == "\u{E9}")
+      #expect(try PropertyListReader.read(#require(form)).root.plain as? String == "\u{E9}")
     }
   }
 
@@ -134,7 +134,7 @@ struct PropertyListReaderTests {
 
   @Test("Shared references are counted as often as they occur")
   func sharedReferences() throws {
-    let few = try PropertyListReader.read(binary(doubling(8))).root
+    let few = try PropertyListReader.read(binary(doubling(8))).root.plain
     #expect("\(few)".filter { $0 == "a" }.count == 256)
     for count in [20, 60, 190] {
       let error = #expect(throws: PropertyListDamage.self) {
@@ -154,7 +154,7 @@ struct PropertyListReaderTests {
     let list = Array(repeating: server, count: 2000)
     let data = try PropertyListSerialization.data(
       fromPropertyList: list, format: .binary, options: 0)
-    #expect(try PropertyListReader.read(data).root as? [[String: String]] == list)
+    #expect(try PropertyListReader.read(data).root.plain as? [[String: String]] == list)
   }
 
   @Test("Damaged frames of binary lists are refused")
@@ -185,7 +185,7 @@ struct PropertyListReaderTests {
     let folder = try TemporaryFolder()
     let plist = try Plist(openingFile: folder("a.plist"), format: format)
     var value: Any = "x"
-    for _ in 1..<PropertyListForm.maximumDepth { value = [value] }
+    for _ in 1..<PreferenceValue.maximumDepth { value = [value] }
     plist["deep"] = value
     try plist.writeFile()
     let read = try Plist(contentsOfFile: folder("a.plist"))

@@ -52,7 +52,7 @@ struct PropertyListWriterTests {
     for format in [PropertyListSerialization.PropertyListFormat.xml, .binary] {
       for root in Self.values.flatMap(places) {
         let data = try PropertyListWriter.data(
-          of: root, format: PropertyListReader.Format(format))
+          of: PreferenceValue(storing: root), format: PropertyListReader.Format(format))
         let expected = try PropertyListSerialization.data(
           fromPropertyList: root, format: format, options: 0)
         #expect(data == expected, "\(root)")
@@ -62,7 +62,7 @@ struct PropertyListWriterTests {
 
   @Test func numbersThatRepeatAreOneObject() throws {
     let list = Array(repeating: [1_000_000, 0.5] as [Any], count: 300)
-    let data = try PropertyListWriter.data(of: list, format: .binary)
+    let data = try PropertyListWriter.data(of: PreferenceValue(storing: list), format: .binary)
     #expect(data.count < 300 * 12)
     let read = try PropertyListSerialization.propertyList(from: data, format: nil)
     #expect(read as? NSArray == list as NSArray)
@@ -77,26 +77,29 @@ struct PropertyListWriterTests {
     for one in parts { for other in parts { keys[one + other] = true } }
     let expected = try PropertyListSerialization.data(
       fromPropertyList: keys, format: .xml, options: 0)
-    #expect(try PropertyListWriter.data(of: keys, format: .xml) == expected)
-    let binary = try PropertyListWriter.data(of: keys, format: .binary)
+    let root = try PreferenceValue(storing: keys)
+    #expect(try PropertyListWriter.data(of: root, format: .xml) == expected)
+    let binary = try PropertyListWriter.data(of: root, format: .binary)
     let read = try PropertyListSerialization.propertyList(from: binary, format: nil)
     #expect(read as? NSDictionary == keys as NSDictionary)
   }
 
   @Test func valuesThatFoundationLosesAreKept() throws {
-    let data = try PropertyListWriter.data(of: [-0.0, "a\r\nb"] as [Any], format: .xml)
+    let data = try PropertyListWriter.data(
+      of: .array([.double(-0.0), .string("a\r\nb")]), format: .xml)
     let text = String(decoding: data, as: UTF8.self)
     #expect(text.contains("<real>-0.0</real>\n\t<string>a&#13;\nb</string>"))
-    let read = try #require(try PropertyListReader.read(data).root as? [Any])
+    let read = try #require(try PropertyListReader.read(data).root.plain as? [Any])
     #expect((read[0] as? Double)?.sign == .minus && read[1] as? String == "a\r\nb")
   }
 
   @Test func otherTextIsRefused() {
-    var deep: Any = "x"
-    for _ in 0..<1000 { deep = [deep] }
-    let roots: [Any] = [
-      UUID(), [UUID()], ["k": URL(string: "x") as Any], Date(timeIntervalSinceReferenceDate: 1e300),
-      Date(timeIntervalSinceReferenceDate: .nan), deep,
+    var deep = PreferenceValue.string("x")
+    for _ in 0..<1000 { deep = .array([deep]) }
+    let roots: [PreferenceValue] = [
+      .uuid(UUID()), .array([.uuid(UUID())]), .dictionary(["k": .decimal(1)]), .float(1),
+      .date(Date(timeIntervalSinceReferenceDate: 1e300)),
+      .date(Date(timeIntervalSinceReferenceDate: .nan)), deep,
     ]
     for root in roots {
       #expect(throws: PreferencesError.self) {

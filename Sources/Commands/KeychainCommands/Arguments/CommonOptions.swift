@@ -135,13 +135,13 @@ extension EnvironmentVariables {
   var asksForQuiet: Bool { isSet("KEYCHAIN_QUIET") }
 }
 
-struct StoreOptions: QuickArguments {
+struct StoreChoiceOptions: QuickArguments {
   @Option(
     help: .init(
       "Where credentials are kept: vault, secret-service (the desktop keyring), or auto, each "
         + "service's own",
       valueName: "kind"),
-    completion: .list(StoreChoice.allCases.map(\.rawValue)), transform: StoreOptions.choice)
+    completion: .list(StoreChoice.allCases.map(\.rawValue)), transform: StoreChoiceOptions.choice)
   var store: StoreChoice?
 
   @Option(
@@ -153,7 +153,7 @@ struct StoreOptions: QuickArguments {
   var sessionOnly = false
 
   mutating func read(_ line: inout QuickLine) throws {
-    store = try line.option("store", as: StoreOptions.choice)
+    store = try line.option("store", as: StoreChoiceOptions.choice)
     collection = try line.option("collection")
     sessionOnly = try line.flag("session-only")
   }

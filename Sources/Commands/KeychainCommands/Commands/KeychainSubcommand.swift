@@ -9,7 +9,7 @@ protocol KeychainSubcommand: PackageCommand {
   var common: CommonOptions { get }
 
   /// The options that choose the store; `nil` for commands that work only with the vault.
-  var storeOptions: StoreOptions? { get }
+  var storeOptions: StoreChoiceOptions? { get }
 
   /// Whether the command concerns only the vault, whatever store is chosen.
   var isOfVaultOnly: Bool { get }
@@ -24,7 +24,7 @@ protocol KeychainSubcommand: PackageCommand {
 }
 
 extension KeychainSubcommand {
-  var storeOptions: StoreOptions? { nil }
+  var storeOptions: StoreChoiceOptions? { nil }
 
   var isOfVaultOnly: Bool { storeOptions == nil }
 
@@ -97,11 +97,11 @@ extension KeychainSubcommand {
 
 /// A command whose options choose the store.
 protocol StoreSubcommand: KeychainSubcommand {
-  var stores: StoreOptions { get }
+  var stores: StoreChoiceOptions { get }
 }
 
 extension StoreSubcommand {
-  var storeOptions: StoreOptions? { stores }
+  var storeOptions: StoreChoiceOptions? { stores }
 }
 
 /// A command that only groups subcommands.

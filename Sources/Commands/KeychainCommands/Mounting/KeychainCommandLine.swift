@@ -102,7 +102,7 @@ extension KeychainCommandLine {
   ) throws(KeychainError) -> SecretBytes {
     do {
       let session = try Session(
-        CommonOptions.parse(["--no-prompt"]), stores: StoreOptions.parse([]),
+        CommonOptions.parse(["--no-prompt"]), stores: StoreChoiceOptions.parse([]),
         context: KeychainCommandContext(root), asking: Asking(), host: .current)
       return try session.resolver().resolve(CredentialReference(text))
     } catch {

@@ -29,9 +29,9 @@ internal import PrephirencesSystem
 /// JSON data of its values. Read them with `value(_:for:)`, which takes the type.
 ///
 /// There are two ways to use it. The throwing methods (`string(for:)`, `set(_:for:)` …) report
-/// failures, and in asynchronous code they wait without blocking a thread of Swift's concurrency
-/// pool. The methods and subscripts of `MutablePreferencesType` (`string(forKey:)`,
-/// `keychain["api"]` …) return `nil` for a failure, and ``lastError`` reports it.
+/// failures. The methods and subscripts of `MutablePreferencesType` (`string(forKey:)`,
+/// `keychain["api"]` …) return `nil` for a failure, and ``lastError`` reports it. Both block the
+/// thread: asynchronous code calls them in ``perform(_:)``.
 ///
 /// No person is asked for a passphrase, and nothing is printed, unless you pass the initializer an
 /// ``Interaction``, such as `.terminal`, and a closure for notices.
@@ -150,7 +150,7 @@ extension KeychainPreferences {
   public static var sharedInstance: KeychainPreferences {
     get {
       shared.withLock { shared in
-        let instance = shared ?? KeychainPreferences(service: ProgramName.current)
+        let instance = shared ?? KeychainPreferences(service: ProgramIdentifier.current)
         shared = instance
         return instance
       }
@@ -206,7 +206,7 @@ extension KeychainPreferences {
 /// It is the identifier of Foundation's `Bundle.main`, which a program without Foundation does not
 /// have, or else the name of the executable. Another answer would lose the credentials of programs,
 /// so a test compares both in every kind of directory.
-enum ProgramName {
+enum ProgramIdentifier {
   static let current: String = {
     guard let executable = path(ofLink: "/proc/self/exe") else {
       return ProcessInfo.processInfo.processName

@@ -47,8 +47,8 @@ final class BusConnection: @unchecked Sendable {
 
   /// Authenticates and says hello.
   ///
-  /// GLib has its own, longer deadline for saying hello, so the socket is shut down at our deadline.
-  /// GLib owns a copy of its descriptor, and closes it.
+  /// GLib has its own, longer deadline for saying hello, so the socket is shut down at our
+  /// deadline. GLib owns a copy of its descriptor, and closes it.
   private static func handshake(
     _ socket: BusSocket, _ library: Libsecret, _ deadline: Deadline
   ) throws(BusError) -> OpaquePointer {

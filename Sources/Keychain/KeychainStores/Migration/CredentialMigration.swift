@@ -8,21 +8,21 @@ internal import PrephirencesSystem
 ///
 /// Each credential is copied with its attributes, read back and compared. A service changes over to
 /// the target when all its credentials are there. Only then are they removed from the source, each
-/// at the version that was copied. If a migration is killed, run it again: it skips what is in the
-/// target already and is the same.
+/// at the version that was copied. If a migration is killed, run it again: it skips credentials
+/// that are the same in the target.
 ///
-/// If the target is a service's store already, everything of the service was copied before. What
-/// the target lacks may have been removed since by a program that uses the target. It is therefore
-/// not copied again, but stays in the source and is reported, unless ``isOverwriting`` is set. In
-/// the same way, if an original was removed from the source after a killed run had copied it, the
-/// copy stays in the target and is reported, and the service does not change over, unless
-/// ``isOverwriting`` is set. Items of other programs are copied whenever ``includesOtherPrograms``
-/// is set, because these programs need them in the source anyway.
+/// If the target is already a service's store, everything of the service was copied before. A
+/// credential that is missing in the target may have been removed by a program that uses the
+/// target. So it is not copied again, but stays in the source and is reported, unless
+/// ``isOverwriting`` is set. In the same way, if an original was removed from the source after a
+/// killed run had copied it, the copy stays in the target and is reported, and the service does not
+/// change over, unless ``isOverwriting`` is set. Items of other programs are copied whenever
+/// ``includesOtherPrograms`` is set, because these programs need them in the source anyway.
 ///
-/// Most of the copying happens while other programs continue. Then the migration holds the lock of
-/// the choice of store exclusively, to copy what has changed meanwhile and to change the services
-/// over: programs that write through an ``AutomaticStore`` wait, and find the target afterwards.
-/// Changes made to the source after that, bypassing the choice, stay there and are reported.
+/// While it copies and changes the services over, the migration holds the lock of the choice of
+/// store exclusively: programs that write through an ``AutomaticStore`` wait, and find the target
+/// afterwards. Both stores are unlocked before. Changes that bypass the choice meanwhile or later
+/// stay in the source and are reported.
 ///
 /// ```swift
 /// var migration = CredentialMigration(from: Vault(), to: SecretServiceStore())
@@ -30,10 +30,10 @@ internal import PrephirencesSystem
 /// let report = try migration.run()
 /// ```
 public struct CredentialMigration: Sendable {
-  /// Where the credentials are.
+  /// The store of the credentials.
   public let source: any CredentialStore
 
-  /// Where the credentials go.
+  /// The new store of the credentials.
   public let target: any CredentialStore
 
   /// Only credentials of this service; `nil` for any.
@@ -47,7 +47,7 @@ public struct CredentialMigration: Sendable {
 
   /// Whether to replace credentials in the target that differ.
   ///
-  /// If the target is a service's store already, newer credentials in the target stay, and missing
+  /// If the target is already a service's store, newer credentials in the target stay, and missing
   /// ones are copied, even if they were removed there.
   public var isOverwriting = false
 
@@ -61,24 +61,22 @@ public struct CredentialMigration: Sendable {
   /// for them there.
   public var removesOtherPrograms = false
 
-  /// Called before a credential of a service or server is copied.
-  ///
-  /// If it throws, the service stays where it is.
+  /// Called before a credential of a service or server is copied; if it throws, the service stays.
   package var mayChangeOver: (@Sendable (CredentialIdentity) throws(KeychainError) -> Void)?
 
   /// Called for each service whose credentials are all in the target, before any of them is removed
   /// from the source.
   ///
-  /// The identity names the service or server; its account is empty.
+  /// The identity has the service or server, and an empty account.
   package var whenComplete: (@Sendable (CredentialIdentity) throws(KeychainError) -> Void)?
 
-  /// Returns whether the target is the store of a service or server already.
+  /// Returns whether the target is already the store of a service or server.
   package var isChosen: (@Sendable (CredentialIdentity) throws(KeychainError) -> Bool)?
 
-  /// Records what was copied, for the next run; `nil` if no service changes over.
+  /// Records the copies for the next run; `nil` if no service changes over.
   var notes: MigrationNotes?
 
-  /// Where the locks of migrations and of the choice of store are.
+  /// The folder of the locks of migrations and of the choice of store.
   package var state = StateFolder(environment: .process)
 
   /// How long to wait for programs that write, and for another migration.
@@ -88,32 +86,27 @@ public struct CredentialMigration: Sendable {
   ///
   /// Neither end can be an ``AutomaticStore``, because a migration changes its choice. Use
   /// ``AutomaticStore/migration(from:to:)``, or the store at one of its places.
-  ///
-  /// - Parameters:
-  ///   - source: Where the credentials are.
-  ///   - target: Where the credentials go.
   public init(from source: any CredentialStore, to target: any CredentialStore) {
     self.source = source
     self.target = target
   }
 
-  /// Moves the credentials.
+  /// Moves the credentials, and returns what happened to them.
   ///
   /// If the source is a vault, it is verified first. A credential stays in the source, and so does
   /// its service, if it must not leave the machine, differs in the target, or is refused by one of
-  /// the stores; everything else is moved. Changes that others make to the source before its
-  /// services change over are copied as well. Later changes are reported as obstacles.
+  /// the stores, or if a program that bypasses the choice changes it meanwhile. Everything else is
+  /// moved.
   ///
-  /// - Parameter progress: Called now and then with the progress, but never while other programs
-  ///   wait.
-  /// - Returns: What happened to the credentials.
+  /// - Parameter progress: Called from time to time with the progress. Other programs may wait
+  ///   until it returns.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if one of the stores is locked
   ///   (nothing was changed), ``KeychainError/Code/tooLarge`` if credentials have longer texts than
-  ///   a store takes (nothing was changed), ``KeychainError/Code/noStore``,
-  ///   ``KeychainError/Code/damaged`` if a vault is not intact, ``KeychainError/Code/invalidArgument`` if an end is an
-  ///   ``AutomaticStore``, or ``KeychainError/Code/busy`` if another migration does not end, a
-  ///   program does not stop writing, or the source keeps changing. Copies made until then stay,
-  ///   and the next run finds them.
+  ///   a store allows (nothing was changed), ``KeychainError/Code/noStore``,
+  ///   ``KeychainError/Code/damaged`` if a vault is not intact,
+  ///   ``KeychainError/Code/invalidArgument`` if an end is an ``AutomaticStore``, or
+  ///   ``KeychainError/Code/busy`` if another migration does not end, or a program does not stop
+  ///   writing. Copies made until then stay, and the next run finds them.
   @discardableResult
   public func run(
     progress: ((VaultProgress) -> Void)? = nil
@@ -122,21 +115,17 @@ public struct CredentialMigration: Sendable {
     let lock = try StateLock("migration.lock", in: state, within: deadline)
     defer { extendLifetime(lock) }
     var run = MigrationRun(self, progress: progress)
-    try run.begin()
     return try run.move()
   }
 
-  /// Returns what a migration would do, and changes nothing.
+  /// Returns what a migration would do, without changing anything.
   ///
-  /// - Parameter progress: Called now and then with the progress.
-  /// - Returns: What would happen to the credentials.
   /// - Throws: As ``run(progress:)``.
   public func rehearse(
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> MigrationReport {
     try checkEnds()
     var run = MigrationRun(self, isDryRun: true, progress: progress)
-    try run.begin()
     return try run.rehearse()
   }
 
@@ -150,17 +139,13 @@ public struct CredentialMigration: Sendable {
 }
 
 extension AutomaticStore {
-  /// Returns a migration between two of the stores.
+  /// Returns a migration of everything between two of the stores; limit it if needed, and run it.
   ///
   /// When everything of a service is in the target, the target is recorded as the service's store,
   /// and programs find it there. A vault that is named by its path is not the usual store of any
   /// service, so a move to it records nothing. A service that has a third store keeps it, and none
-  /// of its credentials is copied: they would not be found any more.
+  /// of its credentials is copied, because they would not be found any more.
   ///
-  /// - Parameters:
-  ///   - source: Where the credentials are.
-  ///   - target: Where the credentials go.
-  /// - Returns: A migration of everything. Limit it if needed, and run it.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the two are the
   ///   same.
   public func migration(
@@ -168,13 +153,14 @@ extension AutomaticStore {
   ) throws(KeychainError) -> CredentialMigration {
     guard source != target else {
       throw KeychainError(
-        .invalidArgument, "what is to move is in \(target.words) already",
+        .invalidArgument, "the credentials to move are in \(target.words) already",
         recovery: "name two different stores")
     }
     var migration = CredentialMigration(from: store(at: source), to: store(at: target))
     migration.state = state
     migration.deadline = configuration.vault.deadline
-    // Moves to or from a named vault are not recorded, so notes cannot say who deleted what.
+    // Moves to or from a named vault are not recorded, so notes cannot say who deleted a
+    // credential.
     if !isVaultNamed, !target.endsWithSession {
       migration.notes = MigrationNotes(CopyNotes(state), from: source, to: target)
     }
@@ -217,7 +203,8 @@ extension AutomaticStore {
     } else if place != .vault {
       throw KeychainError(
         .refused,
-        "\(service) would not be found in \(place.words), as nothing can be recorded without device.key",
+        "\(service) would not be found in \(place.words), as nothing can be recorded without "
+          + "device.key",
         recovery: "put device.key back, or make a new one with \(.addSlot(.device))")
     }
   }
@@ -226,18 +213,18 @@ extension AutomaticStore {
     configuration.vault.path != nil || configuration.vault.environment.isSet("KEYCHAIN_VAULT")
   }
 
-  // Leaves a desktop keyring that is gone for good.
+  // Leaves a desktop keyring that is permanently gone.
 
-  /// Makes the vault the store of services whose desktop keyring is gone for good.
+  /// Makes the vault the store of services whose desktop keyring is permanently gone; returns the
+  /// number of services and servers that had their store there.
   ///
-  /// Only the records of the services change. What the keyring has, if it comes back, stays there;
-  /// a migration can copy it then.
+  /// Only the records of the services change. If the keyring comes back, its credentials are still
+  /// there; a migration can copy them then.
   ///
   /// - Parameters:
-  ///   - identity: A credential of the service or server; `nil` for all that have their store in the
-  ///     keyring.
+  ///   - identity: A credential of the service or server; `nil` for all that have their store in
+  ///     the keyring.
   ///   - collection: The collection of the keyring; `nil` for any.
-  /// - Returns: The number of services and servers that had their store there.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if the keyring can be read and
   ///   has credentials of them, ``KeychainError/Code/timedOut`` if it is silent, or
   ///   ``KeychainError/Code/busy`` if programs keep writing.
@@ -257,17 +244,13 @@ extension AutomaticStore {
       }
     for place in Set(places) where isLeft(place) { try checkIsGone(place, service) }
     let lock = try choiceLock.exclusive(within: configuration.vault.deadline)
-    var count = 0
+    defer { extendLifetime(lock) }
     if let service {
       guard let place = try records.place(of: service), isLeft(place) else { return 0 }
       try records.move(service, to: .vault)
-      count = 1
-    } else {
-      count = try records.moveAll(where: isLeft, to: .vault)
+      return 1
     }
-    // Programs that read in the keyring look again.
-    try lock.beginGeneration()
-    return count
+    return try records.moveAll(where: isLeft, to: .vault)
   }
 
   /// Throws if a collection of the keyring can be read without asking, and has our credentials.

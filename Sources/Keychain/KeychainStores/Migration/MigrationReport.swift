@@ -2,27 +2,28 @@ public import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
 
-/// What happened to the credentials in a migration, or would happen.
+/// The result of a migration, or of a rehearsal.
 public struct MigrationReport: Hashable, Sendable {
-  /// How many credentials were copied.
+  /// The number of credentials that were copied.
   public internal(set) var copiedCount = 0
 
-  /// How many of them replaced another one.
+  /// The number of copies that replaced another credential.
   public internal(set) var replacedCount = 0
 
-  /// How many were in the target already, identical in every detail.
+  /// The number of credentials that were already in the target, identical in every detail.
   public internal(set) var unchangedCount = 0
 
-  /// How many were removed from the source.
+  /// The number of credentials that were removed from the source.
   public internal(set) var removedCount = 0
 
   /// The credentials that stay where they are, ordered by identity.
   public internal(set) var obstacles: [Obstacle] = []
 
-  /// How many credentials of other programs were left alone.
+  /// The number of other programs' credentials that stay unchanged.
   public internal(set) var otherProgramsCount = 0
 
-  /// How many items of the source are bound to another machine, and cannot be read on this one.
+  /// The number of items of the source that are bound to another machine, and cannot be read on
+  /// this one.
   public internal(set) var otherDeviceCount = 0
 
   /// Names of damaged items of the source, if they can be read.
@@ -38,7 +39,7 @@ public struct MigrationReport: Hashable, Sendable {
 
   /// A credential that stays where it is.
   public struct Obstacle: Hashable, Sendable {
-    /// What names the credential.
+    /// The names of the credential.
     public let identity: CredentialIdentity
 
     /// Why it stays: ``KeychainError/Code/refused`` if it must not leave the machine or may have
@@ -47,7 +48,7 @@ public struct MigrationReport: Hashable, Sendable {
     public let reason: KeychainError
   }
 
-  /// How many credentials are in both stores because their service did not change over.
+  /// The number of credentials in both stores, because their service did not change over.
   public internal(set) var strandedCount = 0
 
   /// Whether everything that should move is in the target.
@@ -89,8 +90,8 @@ extension KeychainError {
   static func wasRemoved(_ credential: Credential) -> Self {
     Self(
       .refused,
-      "\(credential.identity) stays in the source: its service uses the target already, and the item "
-        + "may have been deleted there",
+      "\(credential.identity) stays in the source: its service uses the target already, and the "
+        + "item may have been deleted there",
       recovery:
         "delete it from the source, too, with \(.delete) and \(.nameStore), or copy it "
         + "with \(.overwrite)")
@@ -99,7 +100,7 @@ extension KeychainError {
   static func wasDeleted(_ copy: Credential) -> Self {
     Self(
       .refused,
-      "\(copy.identity) is in the target, where an earlier run copied it, and is gone from the source "
+      "\(copy.identity) is in the target, where a migration copied it, and is gone from the source "
         + "since: it may have been deleted there",
       recovery:
         "delete it from the target, too, with \(.delete) and \(.nameStore), or keep it "
@@ -110,7 +111,7 @@ extension KeychainError {
     Self(
       .versionConflict,
       "\(credential.identity) was written to the source when its service had left it",
-      recovery: "compare it with the one of the target, and remove what is out of date with "
+      recovery: "compare it with the one of the target, and remove the older one with "
         + "\(.delete) and \(.nameStore)")
   }
 
@@ -127,9 +128,11 @@ extension KeychainError {
       recovery: "unlock it: the vault with \(.unlock), the keyring at the desktop")
   }
 
-  static let keepsChanging = KeychainError(
-    .busy, "other programs keep changing the credentials that are to be moved",
-    recovery: "try again when they are done; what was copied is kept")
+  static func changedMeanwhile(_ credential: Credential) -> Self {
+    Self(
+      .versionConflict, "\(credential.identity) was written to the source while it was copied",
+      recovery: "run the migration again")
+  }
 }
 
 extension CredentialIdentity {
@@ -151,7 +154,7 @@ extension StoredSecret {
 }
 
 extension Credential {
-  /// Whether everything is the same except what stores set: dates and version.
+  /// Whether everything is the same except dates and version, which stores set.
   func hasSameContent(as other: Credential) -> Bool {
     identity == other.identity && accessibility == other.accessibility
       && expires?.microseconds == other.expires?.microseconds && attributes == other.attributes
@@ -164,8 +167,8 @@ extension Credential {
 /// Records the copies of a migration, for the next run if this one does not finish.
 ///
 /// If a service has not changed over, a copy without its original was made by an earlier run, and
-/// the original may have been deleted since. The copy must not reappear because the service changes
-/// over later.
+/// the original may have been deleted since. The copy must not reappear when the service changes
+/// over.
 struct MigrationNotes: Sendable {
   private let notes: CopyNotes
   private let route: String
@@ -175,7 +178,7 @@ struct MigrationNotes: Sendable {
     route = Self.route(from: source, to: target)
   }
 
-  /// The two stores of a migration, as notes name them: without the collection.
+  /// Returns the two stores of a migration as notes name them, without the collection.
   static func route(from source: StorePlace, to target: StorePlace) -> String {
     "\(source.name):\(target.name)"
   }
@@ -221,8 +224,8 @@ struct MigrationNotes: Sendable {
     return found
   }
 
-  /// A copy has the names and the date of its original; a program that changes the copy changes the
-  /// date.
+  /// Returns a note with the names and the date of the original; a program that changes the copy
+  /// changes the date.
   private func note(_ credential: Credential) throws(KeychainError) -> CopyNotes.Note? {
     let identity = credential.identity
     let names =
@@ -244,19 +247,19 @@ struct MigrationNotes: Sendable {
 
 /// Copies that a migration has left in its target, while their services still use the source.
 package struct UnfinishedCopies: Hashable, Sendable {
-  /// Where the credentials were copied from; its collection is not known.
+  /// The store that the credentials were copied from; its collection is unknown.
   package let source: StorePlace
 
-  /// Where the copies are; its collection is not known.
+  /// The store of the copies; its collection is unknown.
   package let target: StorePlace
 
-  /// How many were made; some may have been removed since.
+  /// The number of copies; some may have been removed since.
   package let count: Int
 }
 
 extension AutomaticStore {
-  /// Returns the copies of migrations whose services have not changed over; an empty array if the
-  /// notes cannot be read.
+  /// Returns the copies of migrations whose services have not changed over; none if the notes
+  /// cannot be read.
   package func unfinishedCopies() -> [UnfinishedCopies] {
     let notes = (try? CopyNotes(state).all()) ?? []
     let counts = notes.reduce(into: [:]) { $0[$1.route, default: 0] += 1 }

@@ -17,15 +17,15 @@ extension MigrationRun {
     }
   }
 
-  /// Returns whether a credential may be copied: one bound to this machine only if the target keeps
-  /// it so.
+  /// Returns whether a credential may be copied; one that is bound to this machine may only if the
+  /// target keeps it so.
   func canLeave(_ credential: Credential) -> Bool {
     !credential.accessibility.isThisDeviceOnly || target.bindsToDevice
   }
 
   private mutating func transfer(_ identity: CredentialIdentity) throws(KeychainError) {
-    // Another program may have removed it.
-    guard let original = try source.secret(for: identity) else { return ledger.forget(identity) }
+    // A program that bypasses the choice may have removed it.
+    guard let original = try source.secret(for: identity) else { return }
     let version = original.credential.version
     guard isDryRun || ledger.inTarget.contains(identity),
       let found = try target.secret(for: identity)
@@ -58,7 +58,7 @@ extension MigrationRun {
       let version = try write(original, .addOnly)
       ledger.note(.added, identity, source: original.credential.version, target: version)
     } catch {
-      // An item of another program may have this name among others, or another program was faster.
+      // An item of another program may have this name, too, or another program was faster.
       guard error.code == .alreadyExists, ledger.inTarget.insert(identity).inserted else {
         throw error
       }
@@ -87,69 +87,33 @@ extension MigrationRun {
     return try migration.isChosen?(found.identity.withoutAccount) ?? false
   }
 
-  /// Writes a credential to the target, and reads it back.
-  ///
-  /// - Returns: Its version there.
+  /// Writes a credential to the target, reads it back, and returns its version.
   private mutating func write(
     _ original: borrowing StoredSecret, _ mode: StoreMode
   ) throws(KeychainError) -> UInt64 {
     guard !isDryRun else { return 0 }
     try migration.notes?.add(original.credential)
-    noted.append(original.credential)
+    copied.append(original.credential)
     let identity = original.credential.identity
     let written = try target.receive(original.credential, secret: original.secret, mode: mode)
     if let copied = try target.secret(for: identity), copied.credential.version == written.version {
       guard !copied.isSame(as: original) else { return written.version }
-      // The replaced credential is lost already; a new item that differs from its original is
-      // removed.
-      if mode == .addOnly { _ = try Self.remove(identity, version: written.version, from: target) }
+      // The replaced credential is already lost. A new item that differs from its original is
+      // removed, unless the provider would ask first.
+      if mode == .addOnly { _ = try? Self.remove(identity, version: written.version, from: target) }
       throw .cameBackChanged(identity)
     }
     throw KeychainError(.versionConflict, "\(identity) was changed while it was copied")
   }
 
-  /// Removes from the target the copies of this run whose originals were removed from the source
-  /// since.
-  ///
-  /// Only before the service changes over: afterwards programs remove credentials in the target.
-  mutating func withdraw(allBut listed: [Credential]) throws(KeychainError) {
-    let names = Set(listed.map(\.identity))
-    for identity in ledger.expected where !names.contains(identity) {
-      // A credential that is missing in a listing may be damaged.
-      guard try source.credential(for: identity) == nil else { continue }
-      if let entry = ledger.entries[identity], entry.isOurs {
-        try withdraw(identity, version: entry.targetVersion)
-      }
-      ledger.forget(identity)
-    }
-  }
-
-  /// Removes a credential from the target.
-  ///
-  /// While others wait, a provider that would ask first is skipped.
-  private func withdraw(_ identity: CredentialIdentity, version: UInt64) throws(KeychainError) {
-    do throws(KeychainError) {
-      _ = try Self.remove(identity, version: version, from: target)
-    } catch {
-      guard isAlone, error.code == .refused else { throw error }
-      let need = Need { [target = migration.target] () throws(KeychainError) in
-        _ = try Self.remove(identity, version: version, from: target)
-      }
-      throw KeychainError(.busy, "the copy of \(identity) must be removed first", need: need)
-    }
-  }
-
-  /// Removes a credential from the source if it is still the version that was copied.
+  /// Removes a credential from the source if it still has the version that was copied.
   mutating func remove(_ credential: Credential) throws(KeychainError) -> Bool {
     let identity = credential.identity
     guard ledger.isCopied(credential) else { return false }
     do throws(KeychainError) {
       // The version of another program's item is less precise: two changes may have the same
       // version.
-      if credential.isOfOtherProgram, try !isInTarget(identity) {
-        ledger.forget(identity)
-        return false
-      }
+      if credential.isOfOtherProgram, try !isInTarget(identity) { return false }
       guard
         try Self.remove(
           identity, version: credential.version, from: source,
@@ -171,9 +135,7 @@ extension MigrationRun {
     return copied.isSame(as: original)
   }
 
-  /// Removes a credential.
-  ///
-  /// Returns `false` if it is gone or was changed.
+  /// Removes a credential; `false` if it is gone or was changed.
   private static func remove(
     _ identity: CredentialIdentity, version: UInt64, from store: any CredentialStore,
     includingOtherPrograms: Bool = false
@@ -194,9 +156,6 @@ struct MigrationLedger {
     var sourceVersion: UInt64
     var targetVersion: UInt64
     var outcome: Outcome
-
-    /// Whether this run wrote the version that is in the target.
-    var isOurs: Bool
     var isInSource = true
   }
 
@@ -207,9 +166,7 @@ struct MigrationLedger {
     case unchanged
   }
 
-  /// The names that the target has.
-  ///
-  /// An item of another program may have more names than a search shows.
+  /// The names in the target; an item of another program may have more names than a search shows.
   var inTarget: Set<CredentialIdentity> = []
 
   private(set) var entries: [CredentialIdentity: Entry] = [:]
@@ -224,7 +181,7 @@ struct MigrationLedger {
     var isLeft = false
   }
 
-  /// The credentials that stay where they are, ordered by what describes them.
+  /// The credentials that stay where they are, ordered by description.
   var obstacles: [MigrationReport.Obstacle] {
     staying.map { .init(identity: $0.key, reason: $0.value.reason) }
       .sorted { $0.identity.description.hasLesserBytes(than: $1.identity.description) }
@@ -254,22 +211,18 @@ struct MigrationLedger {
     stays(credential) && staying[credential.identity]?.isLeft ?? false
   }
 
-  /// Returns whether nothing is left to do for a credential's current version.
-  func isSettled(_ credential: Credential) -> Bool { isCopied(credential) || stays(credential) }
+  /// Forgets why credentials stayed.
+  mutating func beginAgain() { staying = [:] }
 
   /// Records that a credential is in the target.
   mutating func note(
     _ outcome: Outcome, _ identity: CredentialIdentity, source: UInt64, target: UInt64
   ) {
-    let before = entries[identity]
-    // Another program may have written the same.
-    let wasOurs = before.map { $0.isOurs && $0.targetVersion == target } ?? false
+    let before = entries[identity]?.outcome
+    // What this run has added still counts as added if it begins again.
+    let isKnown = before == .added || outcome == .unchanged
     entries[identity] = Entry(
-      sourceVersion: source, targetVersion: target,
-      // What this run has added still counts as added, however often it changes.
-      outcome: before?.outcome == .added || outcome == .unchanged
-        ? before?.outcome ?? outcome : outcome,
-      isOurs: outcome != .unchanged || wasOurs)
+      sourceVersion: source, targetVersion: target, outcome: isKnown ? before ?? outcome : outcome)
     staying[identity] = nil
     inTarget.insert(identity)
   }
@@ -287,16 +240,5 @@ struct MigrationLedger {
 
   mutating func noteRemoval(_ identity: CredentialIdentity) {
     entries[identity]?.isInSource = false
-  }
-
-  /// Forgets a credential that another program has removed from the source.
-  mutating func forget(_ identity: CredentialIdentity) {
-    entries[identity] = nil
-    staying[identity] = nil
-  }
-
-  /// The names of known credentials that should be in the source.
-  var expected: [CredentialIdentity] {
-    entries.filter(\.value.isInSource).map(\.key) + staying.keys.filter { entries[$0] == nil }
   }
 }

@@ -9,26 +9,19 @@ struct MigrationRun {
   var ledger = MigrationLedger()
   private(set) var report = MigrationReport()
 
-  /// The unchanged copies that an earlier run left in the target.
-  private(set) var earlierCopies: [Credential] = []
+  /// The unchanged copies that earlier runs left in the target.
+  private var earlierCopies: [Credential] = []
 
-  /// The copies that this run has recorded.
-  var noted: [Credential] = []
+  /// The originals of the copies that this run has made.
+  var copied: [Credential] = []
 
   /// The two stores, which ask nothing while others wait.
   private(set) var source: any CredentialStore
   private(set) var target: any CredentialStore
 
-  /// Whether others wait.
-  private(set) var isAlone = false
-
   private let progress: ((VaultProgress) -> Void)?
   private var total = 0
   private var done = 0
-  private var shown = 0
-
-  /// How often the source may turn out to have changed.
-  private static let roundLimit = 20
 
   init(
     _ migration: CredentialMigration, isDryRun: Bool = false,
@@ -41,36 +34,10 @@ struct MigrationRun {
     self.progress = progress
   }
 
-  /// Checks both stores before anything is changed.
-  mutating func begin() throws(KeychainError) {
-    try source.requireReadableAndIntact()
-    let leaving = try listing().filter(canLeave)
-    let tooLong = leaving.filter(\.exceedsMetadataLimit).map(\.identity.shortDescription)
-    if let error = KeychainError(
-      tooLong: tooLong, recovery: "shorten their texts, or move other services by their names")
-    {
-      throw error
-    }
-    let requirement = leaving.map(\.accessibility.unlockRequirement).max()
-    try target.makeReadable(migration.selection, requirement ?? .nothing)
-    do throws(KeychainError) {
-      let found = try target.search(migration.selection)
-      guard found.lockedCount == 0 else { throw .locked(found.lockedCount, in: "target") }
-      ledger.inTarget = Set(found.credentials.map(\.identity))
-      earlierCopies = try migration.notes?.copies(among: found.credentials) ?? []
-    } catch let error where error.code == .noStore && !isDryRun {
-      // The first write creates the default collection of a keyring.
-    }
-  }
-
-  /// Finds out what would be done.
+  /// Returns what a migration would do.
   mutating func rehearse() throws(KeychainError) -> MigrationReport {
-    let listed = try listing()
-    start(listed.count)
-    for credential in listed {
-      try copy(credential)
-      countDone()
-    }
+    try open()
+    let listed = try copyAll()
     try findCompleteServices(of: listed)
     if migration.removesSource { report.removedCount = removable(listed).count }
     return finished()
@@ -78,80 +45,97 @@ struct MigrationRun {
 
   /// Copies, changes services over, and removes.
   mutating func move() throws(KeychainError) -> MigrationReport {
-    try copyAhead()
-    try changeOver()
+    try open()
+    source = migration.source.quiet(forbiddingDialogs: true)
+    target = migration.target.quiet(forbiddingDialogs: true)
+    var isRepeated = false
+    try Attempt.repeating { () throws(KeychainError) -> Attempt<Void> in
+      if isRepeated { try askAboutItems() }
+      isRepeated = true
+      let lock = try ChoiceLock(migration.state).exclusive(within: migration.deadline)
+      defer { extendLifetime(lock) }
+      return try Attempt { () throws(KeychainError) in try changeOver() }
+    }
+    source = migration.source
+    target = migration.target
     try leaveSource()
     return finished()
   }
 
-  /// Copies while others continue, as long as each round leaves less to do.
-  private mutating func copyAhead() throws(KeychainError) {
-    var count = Int.max
-    while true {
-      let (_, newCount) = try copyWhatIsNew()
-      guard 0 < newCount, newCount < count else { return }
-      count = newCount
+  /// Opens both stores, and checks them before anything is changed.
+  private mutating func open() throws(KeychainError) {
+    try source.requireReadableAndIntact()
+    let leaving = try listing().filter(canLeave)
+    try checkTexts(leaving)
+    let requirement = leaving.map(\.accessibility.unlockRequirement).max()
+    try target.makeReadable(migration.selection, requirement ?? .nothing)
+  }
+
+  /// Lets the stores ask about each item, as some providers do, so that they need not ask later.
+  private mutating func askAboutItems() throws(KeychainError) {
+    for identity in try listing().filter(canLeave).map(\.identity) {
+      do throws(KeychainError) {
+        _ = try migration.source.secret(for: identity)
+        _ = try migration.target.secret(for: identity)
+      } catch { guard error.concernsOneCredential || error.code == .noStore else { throw error } }
     }
   }
 
-  /// Changes services over while nobody else writes through the choice of store.
-  ///
-  /// The caller's closure is not called meanwhile, because it may wait for a terminal.
+  private func checkTexts(_ leaving: [Credential]) throws(KeychainError) {
+    let tooLong = leaving.filter(\.exceedsMetadataLimit).map(\.identity.shortDescription)
+    if let error = KeychainError(
+      tooLong: tooLong, recovery: "shorten their texts, or move other services by their names")
+    {
+      throw error
+    }
+  }
+
+  /// Copies everything and changes services over, while nobody else writes through the choice of
+  /// store.
   private mutating func changeOver() throws(KeychainError) {
-    let choiceLock = ChoiceLock(migration.state)
-    isAlone = true
-    source = migration.source.quiet(forbiddingDialogs: true)
-    target = migration.target.quiet(forbiddingDialogs: true)
-    try Attempt.repeating { () throws(KeychainError) -> Attempt<Void> in
-      let lock = try choiceLock.exclusive(within: migration.deadline)
-      return try Attempt { () throws(KeychainError) in
-        try findCompleteServices(of: try copyUntilNothingIsNew())
-        for service in report.completeServices { try migration.whenComplete?(service) }
-        // Before removing anything: what the source lacks later was not deleted by others.
-        try forgetCopies()
-        // Before removing anything: programs that read in the source look again.
-        try lock.beginGeneration()
-      }
-    }
-    (source, target, isAlone) = (migration.source, migration.target, false)
-    if shown < done { showProgress() }
-  }
-
-  /// Copies everything, until a listing of the source shows nothing new: others may bypass the
-  /// choice.
-  ///
-  /// Returns that listing.
-  private mutating func copyUntilNothingIsNew() throws(KeychainError) -> [Credential] {
-    for _ in 0..<Self.roundLimit {
-      let (listed, newCount) = try copyWhatIsNew()
-      if newCount == 0 { return listed }
-    }
-    throw .keepsChanging
-  }
-
-  /// Copies what is new in the source.
-  ///
-  /// Returns what was in the source before, and how many of its credentials were new.
-  private mutating func copyWhatIsNew() throws(KeychainError) -> ([Credential], Int) {
+    try copyAll()
+    // Programs that bypass the choice may have written in the meantime.
     let listed = try listing()
-    try withdraw(allBut: listed)
-    let new = listed.filter { !ledger.isSettled($0) }
-    start(new.count)
-    for credential in new {
+    for credential in listed where !ledger.isCopied(credential) && !ledger.stays(credential) {
+      ledger.note(.changedMeanwhile(credential), about: credential)
+    }
+    try findCompleteServices(of: listed)
+    for service in report.completeServices { try migration.whenComplete?(service) }
+    // Before removing anything: credentials that are missing in the source later were not deleted
+    // by others.
+    try forgetCopies()
+  }
+
+  /// Copies everything, or records why it stays; returns the credentials of the source.
+  @discardableResult
+  private mutating func copyAll() throws(KeychainError) -> [Credential] {
+    let listed = try listing()
+    try checkTexts(listed.filter(canLeave))
+    ledger.beginAgain()
+    do throws(KeychainError) {
+      let found = try search(target, migration.selection, "target")
+      ledger.inTarget = Set(found.credentials.map(\.identity))
+      earlierCopies = try migration.notes?.copies(among: found.credentials) ?? []
+    } catch let error where error.code == .noStore && !isDryRun {
+      // The first write creates the default collection of a keyring.
+    }
+    done = 0
+    total = listed.count
+    for credential in listed {
       try copy(credential)
       countDone()
     }
-    return (listed, new.count)
+    return listed
   }
 
-  /// Removes copied credentials from the source if their service has changed over, and records what
-  /// others have written there since.
+  /// Removes copied credentials from the source if their service has changed over, and records
+  /// later changes by others.
   ///
-  /// They bypassed the choice, so only a person can decide about it.
+  /// These bypassed the choice, so only a person can decide about them.
   private mutating func leaveSource() throws(KeychainError) {
     guard migration.removesSource else { return }
     let rest = removable(try listing())
-    start(rest.count)
+    total = done + rest.count
     for credential in rest {
       if try remove(credential) {
         report.removedCount += 1
@@ -170,13 +154,26 @@ struct MigrationRun {
     }
   }
 
+  /// Searches one of the stores, whose items must all be readable.
+  private func search(
+    _ store: any CredentialStore, _ query: CredentialQuery, _ name: String
+  ) throws(KeychainError) -> CredentialSearchResult {
+    var found = try store.search(query)
+    if found.lockedCount > 0 {
+      // It may have been locked since it was opened.
+      try store.makeReadable(query)
+      found = try store.search(query)
+    }
+    guard found.lockedCount == 0 else { throw .locked(found.lockedCount, in: name) }
+    return found
+  }
+
   /// Lists the credentials of the source that are to move.
   private mutating func listing(ofEveryGroup: Bool = false) throws(KeychainError) -> [Credential] {
     var query = migration.selection
     if ofEveryGroup { query.accessGroup = nil }
-    let found = try source.search(query)
+    let found = try search(source, query, "source")
     if let failure = found.failures.first { throw failure }
-    guard found.lockedCount == 0 else { throw .locked(found.lockedCount, in: "source") }
     report.damaged = found.damaged
     report.otherDeviceCount = found.otherDeviceCount
     let own = found.credentials.filter { !$0.isOfOtherProgram }
@@ -188,7 +185,7 @@ struct MigrationRun {
     return listed
   }
 
-  /// Separates services of which everything is in the target from the others.
+  /// Separates the services with everything in the target from the others.
   private mutating func findCompleteServices(of listed: [Credential]) throws(KeychainError) {
     var services: [CredentialIdentity] = []
     var known: Set<CredentialIdentity> = []
@@ -201,7 +198,7 @@ struct MigrationRun {
       ledger.note(.wasDeleted(copy), about: copy)
       incomplete.insert(copy.identity.withoutAccount)
     }
-    // One access group is not enough to know a service.
+    // One access group is not enough to judge a service.
     let all = migration.accessGroup == nil ? listed : try listing(ofEveryGroup: true)
     for credential in all where !ledger.isCopied(credential) && !ledger.isLeft(credential) {
       let service = credential.identity.withoutAccount
@@ -227,15 +224,8 @@ struct MigrationRun {
     return report
   }
 
-  private mutating func start(_ count: Int) { total = done + count }
-
   private mutating func countDone() {
     done += 1
-    if !isAlone { showProgress() }
-  }
-
-  private mutating func showProgress() {
-    shown = done
     progress?(VaultProgress(completed: done, total: total))
   }
 }
@@ -246,21 +236,25 @@ extension CredentialMigration {
   }
 }
 
-// What a run finds of an earlier one that did not finish.
+// Copies whose services have not changed over.
 extension MigrationRun {
-  /// Returns the unchanged copies of earlier runs whose original is gone and whose service has not
-  /// changed over.
+  /// Returns the unchanged copies, of this run and earlier ones, whose original is gone and whose
+  /// service has not changed over.
   ///
-  /// After a change-over, programs use the target, and what the source lacks was moved.
+  /// After a change-over, programs use the target, and credentials missing in the source were
+  /// moved.
   func copiesWithoutOriginal(_ listed: [Credential]) throws(KeychainError) -> [Credential] {
-    guard !migration.isOverwriting else { return [] }
+    var copies = copied.compactMap { original in
+      ledger.entries[original.identity].map { (credential: original, version: $0.targetVersion) }
+    }
+    if !migration.isOverwriting { copies += earlierCopies.map { ($0, $0.version) } }
     let names = Set(listed.map(\.identity))
     var found: [Credential] = []
-    for copy in earlierCopies where !names.contains(copy.identity) {
-      if try migration.isChosen?(copy.identity.withoutAccount) ?? true { continue }
+    for (copy, version) in copies where !names.contains(copy.identity) {
+      if try migration.isChosen?(copy.identity.withoutAccount) ?? false { continue }
       // A search shows an item of another program under only one of its names.
       guard try source.credential(for: copy.identity) == nil,
-        try target.credential(for: copy.identity)?.version == copy.version
+        try target.credential(for: copy.identity)?.version == version
       else { continue }
       found.append(copy)
     }
@@ -271,7 +265,7 @@ extension MigrationRun {
   func forgetCopies() throws(KeychainError) {
     guard let notes = migration.notes else { return }
     let complete = Set(report.completeServices)
-    let copies = noted + earlierCopies
+    let copies = copied + earlierCopies
     if migration.service == nil, migration.server == nil, migration.accessGroup == nil {
       try notes.forget(allBut: copies.filter { !complete.contains($0.identity.withoutAccount) })
     } else {

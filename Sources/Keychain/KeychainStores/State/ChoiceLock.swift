@@ -20,18 +20,20 @@ package final class ChoiceLock: Sendable {
   package struct Held: ~Copyable {
     fileprivate let lock: FileLock
     fileprivate let turnstile: FileLock?
-    fileprivate let path: String
-  }
-
-  /// Changes when a service changes over to another store.
-  package struct Generation: Hashable, Sendable {
-    let identity: FileIdentity
-    let length: Int64
   }
 
   private let state: StateFolder
+  private let notice: (@Sendable (Notice) -> Void)?
 
-  package init(_ state: StateFolder) { self.state = state }
+  /// Names the lock.
+  ///
+  /// - Parameters:
+  ///   - state: The folder with its files.
+  ///   - notice: Called when a writer has to wait.
+  package init(_ state: StateFolder, notice: (@Sendable (Notice) -> Void)? = nil) {
+    self.state = state
+    self.notice = notice
+  }
 
   /// Takes the shared lock; `nil` if the state folder is read-only: then no store can be recorded
   /// there, and no migration can run.
@@ -41,11 +43,14 @@ package final class ChoiceLock: Sendable {
     let path = folder + "/choice.lock"
     guard let descriptor = try openForSharing(path, in: folder) else { return nil }
     let lock = FileLock(descriptor)
+    var isWaiting = false
     while try !Self.tryShare(descriptor, path, turnstile: folder + "/choice.turnstile") {
       guard !deadline.hasPassed else { throw .migrationIsRunning(path) }
+      if !isWaiting { notice?(.waitsForMigration) }
+      isWaiting = true
       Deadline.pause()
     }
-    return Held(lock: lock, turnstile: nil, path: path)
+    return Held(lock: lock, turnstile: nil)
   }
 
   /// Takes the exclusive lock.
@@ -54,29 +59,13 @@ package final class ChoiceLock: Sendable {
     let folder = try state.make()
     let turnstile = try Self.lockAlone(folder + "/choice.turnstile", deadline)
     let path = folder + "/choice.lock"
-    return Held(lock: try Self.lockAlone(path, deadline), turnstile: turnstile, path: path)
-  }
-
-  /// Returns the current generation; if two are equal, no service has changed over in between.
-  package func generation() -> Generation? {
-    guard let path = try? state.path() + "/choice.lock",
-      let stat = try? unsafe Stat(path, followTargetSymlink: false)
-    else { return nil }
-    return Generation(identity: stat.identity, length: stat.size)
+    return Held(lock: try Self.lockAlone(path, deadline), turnstile: turnstile)
   }
 }
 
-extension ChoiceLock.Held {
-  /// Begins a new generation, under the exclusive lock.
-  ///
-  /// The length of the file is the number of the generation, so reading it needs neither a lock nor
-  /// an open file.
-  package borrowing func beginGeneration() throws(KeychainError) {
-    do throws(Errno) {
-      let length = try Stat(lock.descriptor).size
-      try DescriptorIO.write([UInt8(ascii: "\n")], to: lock.descriptor, at: length)
-    } catch { throw .system(error, "write", path) }
-  }
+extension Notice {
+  fileprivate static let waitsForMigration = Notice(
+    kind: .waitsForMigration, message: "waiting for a migration between the stores to end")
 }
 
 // The two files of the lock.
@@ -189,7 +178,7 @@ extension KeychainError {
   fileprivate static func writerIsRunning(_ path: String) -> Self {
     Self(
       .busy, "another program holds \(path) and keeps writing, or was stopped",
-      recovery: "end it or let it go on, and run the migration again: what was copied is kept")
+      recovery: "end it or let it continue, and run the migration again: copies are kept")
   }
 }
 

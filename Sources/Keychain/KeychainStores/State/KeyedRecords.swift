@@ -77,6 +77,22 @@ package final class KeyedRecords: Sendable {
   /// secret.
   package func all() throws(KeychainError) -> [(path: String, text: String?)] {
     let folder = try folder()
+    return try fileNames(in: folder).map { name throws(KeychainError) in
+      let path = folder + "/" + name
+      return (
+        path,
+        try contents(path).flatMap { found throws(KeychainError) in try checked(found.0, name) }
+      )
+    }
+  }
+
+  /// Returns the current stamps of all records.
+  package func stamps() throws(KeychainError) -> [Stamp] {
+    try fileNames(in: folder()).map { name throws(KeychainError) in try stamp(name) }
+      .compactMap(\.self)
+  }
+
+  private func fileNames(in folder: String) throws(KeychainError) -> [String] {
     // A folder that cannot be listed must not look like an empty one.
     guard unsafe access(folder, R_OK | X_OK) == 0 else {
       guard errno == ENOENT || errno == ENOTDIR else { throw .system(.current, "read", folder) }
@@ -86,13 +102,7 @@ package final class KeyedRecords: Sendable {
     do {
       names = try FileManager.default.contentsOfDirectory(atPath: folder)
     } catch { throw .system(.ioError, "read", folder) }
-    return try names.filter(Self.isFileName).sorted().map { name throws(KeychainError) in
-      let path = folder + "/" + name
-      return (
-        path,
-        try contents(path).flatMap { found throws(KeychainError) in try checked(found.0, name) }
-      )
-    }
+    return names.filter(Self.isFileName).sorted()
   }
 
   package func path(_ fileName: String) throws(KeychainError) -> String {

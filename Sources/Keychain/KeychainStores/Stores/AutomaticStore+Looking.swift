@@ -87,8 +87,9 @@ extension AutomaticStore {
   package func decision(
     for service: ServiceName?, by probe: SecretServiceProbe
   ) throws(KeychainError) -> StoreDecision {
-    let settled = if let service { try chooser.settled(service) } else { try chooser.explicit() }
-    if let settled { return settled }
+    let decision =
+      if let service { try chooser.existingDecision(for: service) } else { try chooser.explicit() }
+    if let decision { return decision }
     return try chooser.decision(by: probe)
   }
 

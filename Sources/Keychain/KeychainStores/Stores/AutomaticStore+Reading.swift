@@ -39,7 +39,7 @@ extension AutomaticStore {
     _ service: ServiceName,
     _ body: (StorePlace, any CredentialStore) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    try unmoved { () throws(KeychainError) in
+    try unmoved(service) { () throws(KeychainError) in
       let decision = try chooser.decisionForReading(service)
       do throws(KeychainError) {
         return try body(decision.place, store(at: decision.place))
@@ -47,16 +47,17 @@ extension AutomaticStore {
     }
   }
 
-  /// Calls `body` again until no service changes over to another store meanwhile.
+  /// Calls `body` again until the record of a service, or of any if none is given, does not change
+  /// meanwhile.
   func unmoved<Result: ~Copyable>(
-    _ body: () throws(KeychainError) -> Result
+    _ service: ServiceName?, _ body: () throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     for _ in 0..<Self.readingLimit {
-      let generation = choiceLock.generation()
+      let marks = try? records.marks(of: service)
       do throws(KeychainError) {
         let result = try body()
-        if choiceLock.generation() == generation { return result }
-      } catch { if choiceLock.generation() == generation { throw error } }
+        if (try? records.marks(of: service)) == marks { return result }
+      } catch { if (try? records.marks(of: service)) == marks { throw error } }
     }
     throw KeychainError(
       .busy, "migrations keep moving credentials between the stores",
@@ -96,14 +97,14 @@ extension AutomaticStore {
     try locatedSearch(query, withPassedOver: false).result
   }
 
-  /// Searches as ``search(_:)`` does; what the vault has is opened as it was found.
+  /// Searches as ``search(_:)`` does. Credentials of the vault are opened as they were found.
   package func find(_ query: CredentialQuery) throws(KeychainError) -> FoundCredentials {
     if let place = try chooser.explicit()?.place { return try store(at: place).find(query) }
     guard let service = ServiceName(query) else {
       return FoundCredentials(try search(query), in: self)
     }
     return try readingAtPlace(service) { place, store throws(KeychainError) in
-      // What is gone from a keyring may be in another store now.
+      // A credential that is gone from a keyring may be in another store now.
       place == .vault
         ? try store.find(query) : FoundCredentials(try store.search(query), in: self)
     }
@@ -117,7 +118,7 @@ extension AutomaticStore {
       return LocatedSearchResult(try store(at: place).search(query), in: place)
     }
     guard let service = ServiceName(query) else {
-      return try unmoved { () throws(KeychainError) in
+      return try unmoved(nil) { () throws(KeychainError) in
         try searchAll(query, withPassedOver: withPassedOver)
       }
     }
@@ -138,7 +139,7 @@ extension AutomaticStore {
   package func places(for query: CredentialQuery) throws(KeychainError) -> Set<StorePlace> {
     if let explicit = try chooser.explicit() { return [explicit.place] }
     if let service = ServiceName(query) {
-      if let settled = try chooser.settled(service) { return [settled.place] }
+      if let decision = try chooser.existingDecision(for: service) { return [decision.place] }
       return [try chooser.automaticDecision().place]
     }
     return Set(try placesInUse().places)

@@ -75,7 +75,7 @@ extension AutomaticStore {
         }
       }
       return try reporting { notices throws(KeychainError) in
-        if ServiceName(identity) != service { try settle(service, asPlaceOf: decision, &notices) }
+        if ServiceName(identity) != service { try give(service, placeOf: decision, &notices) }
         return try store.rename(identity, to: newIdentity, expectedVersion: expectedVersion)
       }
     }
@@ -124,7 +124,7 @@ extension Notice {
   /// The program behind the desktop keyring may keep a removed item.
   package static let removedItemKept = Notice(
     kind: .removedItemKept,
-    message: "KeePassXC keeps what was removed, with its secret, if its recycle bin is on",
+    message: "KeePassXC keeps removed items with their secrets if its recycle bin is on",
     recovery: "empty the recycle bin there")
 }
 
@@ -141,7 +141,7 @@ extension AutomaticStore {
       let own = ownPlace(of: service)
       let store = builtInStore(at: explicit.place)
       let result = try reporting { notices throws(KeychainError) in
-        if own == nil { try settle(explicit, service, adding: first, to: store, &notices) }
+        if own == nil { try recordIfFirst(explicit, service, adding: first, to: store, &notices) }
         observing.use(explicit.place, self)
         return try body(explicit, store)
       }
@@ -164,7 +164,7 @@ extension AutomaticStore {
 
   /// Makes a change that shares the lock of the choice.
   ///
-  /// Its stores ask nothing meanwhile: what they need is met without the lock, and then everything is
+  /// Its stores ask nothing under the lock. Their needs are met without it, and then everything is
   /// done again.
   private func changingLocked<Result>(
     _ service: ServiceName, adding first: StoreRequest?, _ decided: inout StoreDecision?,
@@ -187,10 +187,10 @@ extension AutomaticStore {
       let store = stores[place] ?? builtInStore(at: place).quiet(forbiddingDialogs: false)
       stores[place] = store
       if decision.reason != .record {
-        let settled = try Attempt { () throws(KeychainError) in
-          try settle(decision, service, adding: first, to: store, &notices)
+        let recorded = try Attempt { () throws(KeychainError) in
+          try recordIfFirst(decision, service, adding: first, to: store, &notices)
         }
-        switch settled {
+        switch recorded {
         case .done(let found): decision = found
         case .needs(let need): return .needs(need)
         }
@@ -209,7 +209,7 @@ extension AutomaticStore {
   /// credential, so that the credential is found even if the process is killed in between. The
   /// store is asked first whether it would accept the credential.
   @discardableResult
-  fileprivate func settle(
+  fileprivate func recordIfFirst(
     _ decision: StoreDecision, _ service: ServiceName, adding first: StoreRequest?,
     to store: any CredentialStore, _ notices: inout [ChoiceNotice]
   ) throws(KeychainError) -> StoreDecision {

@@ -43,13 +43,13 @@ internal import PrephirencesSystem
 ///
 /// While a service moves, no credential is lost and no outdated one is found. Programs that change
 /// credentials through the choice share a lock in the state folder during the choice and the
-/// change. A migration holds it exclusively while it copies the last changes and updates the
-/// records. They wait for each other up to the vault's deadline, and then throw
-/// ``KeychainError/Code/busy``. Under the lock no passphrase is hashed and no person is asked, with
-/// one exception: a provider may ask before it changes an item, such as before it removes one. A
-/// program may wait for that answer while it shares the lock; a migration never does while it holds
-/// the lock exclusively. Reading takes no lock: it is repeated if a service has changed over
-/// meanwhile.
+/// change. A migration holds it exclusively while it copies and updates the records. They wait for
+/// each other up to the vault's deadline, and then throw ``KeychainError/Code/busy``. A program
+/// that waits for a migration is told by ``Configuration-swift.struct/notice``. Under the lock no
+/// passphrase is hashed and no person is asked, with one exception: a provider may ask before it
+/// changes an item, such as before it removes one. A program may wait for that answer while it
+/// shares the lock; a migration never does while it holds the lock exclusively. Reading takes no
+/// lock: it is repeated if the record of the service has changed meanwhile.
 ///
 /// A program that follows an explicit choice, or uses a ``Vault`` or ``SecretServiceStore`` itself,
 /// bypasses the choice: credentials that it writes to a store that a service has left stay there.
@@ -76,7 +76,7 @@ public final class AutomaticStore: CredentialStore, BuiltInStore {
     state = StateFolder(environment: configuration.vault.environment)
     vault = Vault(configuration: configuration.vault, state: state)
     let keyring = SecretServiceStore(configuration: configuration.secretService)
-    choiceLock = ChoiceLock(state)
+    choiceLock = ChoiceLock(state, notice: configuration.notice)
     chooser = StoreChooser(configuration, StoreRecords(in: state), vault, keyring)
     keyrings.withLock { $0.append(keyring) }
   }
@@ -219,8 +219,8 @@ extension AutomaticStore {
   }
 
   /// Gives a service the store of another decision, or refuses if it has a different one.
-  func settle(
-    _ service: ServiceName, asPlaceOf decision: StoreDecision, _ notices: inout [ChoiceNotice]
+  func give(
+    _ service: ServiceName, placeOf decision: StoreDecision, _ notices: inout [ChoiceNotice]
   ) throws(KeychainError) {
     if decision.isExplicit {
       if decision.canBeRecorded, ownPlace(of: service) == nil {
@@ -229,7 +229,7 @@ extension AutomaticStore {
       return
     }
     var own = StoreDecision(place: decision.place, reason: .record)
-    if let found = try chooser.settled(service) {
+    if let found = try chooser.existingDecision(for: service) {
       own = found
     } else if try canRecord() {
       own = try record(own, service, &notices)

@@ -46,7 +46,7 @@ final class StoreChooser: Sendable {
 
   /// Returns the store that a service has now, or would get with a first credential.
   func decision(for service: ServiceName) throws(KeychainError) -> StoreDecision {
-    if let decision = try settled(service) { return decision }
+    if let decision = try existingDecision(for: service) { return decision }
     return try ofFirstCredential(automaticDecision())
   }
 
@@ -62,7 +62,7 @@ final class StoreChooser: Sendable {
   func decisionAtHand(
     for service: ServiceName, adding: Bool
   ) throws(KeychainError) -> Attempt<StoreDecision> {
-    if let decision = try settled(service) { return .done(decision) }
+    if let decision = try existingDecision(for: service) { return .done(decision) }
     let known = automatic.withLock { automatic in
       automatic = automatic ?? decisionWithoutKeyring
       return automatic
@@ -72,7 +72,7 @@ final class StoreChooser: Sendable {
   }
 
   /// Returns the store that a service has, or that was chosen for it; `nil` if there is none yet.
-  func settled(_ service: ServiceName) throws(KeychainError) -> StoreDecision? {
+  func existingDecision(for service: ServiceName) throws(KeychainError) -> StoreDecision? {
     if let explicit = try explicit() { return explicit }
     if let place = try records.place(of: service) {
       return StoreDecision(place: place, reason: .record)
@@ -101,7 +101,7 @@ final class StoreChooser: Sendable {
   /// Unlike a missing keyring, it is not skipped, and is inspected again each time, because it may
   /// have been unlocked since.
   func decisionForReading(_ service: ServiceName) throws(KeychainError) -> StoreDecision {
-    if let decision = try settled(service) { return decision }
+    if let decision = try existingDecision(for: service) { return decision }
     let known = try automaticDecision()
     guard known.lockedKeyring != nil else { return known }
     let decision = try decideAgain()

@@ -14,11 +14,11 @@ struct LockedVault {
 
   /// Verifies the contents, and makes them durable, so that the seen record has the newest commit.
   ///
-  /// Without `mustSettle`, failing to make the last commit durable is not an error. `refuses:
+  /// Without `mustBeDurable`, failing to make the last commit durable is not an error. `refuses:
   /// false` is for accepting a restored file.
   init(
     _ session: VaultSession, _ lock: LockedLog, _ keys: TierKeys, anew: Bool = false,
-    mustSettle: Bool = true, refuses: Bool = true
+    mustBeDurable: Bool = true, refuses: Bool = true
   ) throws(KeychainError) {
     let opened = session.opened
     (self.session, self.lock, self.keys) = (session, lock, keys)
@@ -32,8 +32,8 @@ struct LockedVault {
     for notice in relation.notices { session.report(notice) }
     if relation.isAhead {
       do throws(KeychainError) {
-        try settle()
-      } catch let error where !mustSettle && error.code == .inputOutput {
+        try makeDurable()
+      } catch let error where !mustBeDurable && error.code == .inputOutput {
         return
       }
     }
@@ -48,7 +48,7 @@ struct LockedVault {
   }
 
   /// Makes the last commit durable, in case its writer has not.
-  private func settle() throws(KeychainError) {
+  private func makeDurable() throws(KeychainError) {
     let frame = contents.lastFrame
     let bytes =
       contents.isBaseAlone ? Data() : try contents.read(frame.place..<frame.boxes.upperBound)
@@ -74,6 +74,7 @@ struct LockedVault {
     // In a smaller vault, deleted items are removed at once, with everything else that was
     // replaced.
     let removesForGood = writer.removesSecrets && contents.end < 1 << 20
+    var rewriteFailure: KeychainError?
     if keys.hasAll, needsFile || removesForGood {
       let base = try NewBase(writer.contents, keys)
       do throws(KeychainError) {
@@ -83,6 +84,7 @@ struct LockedVault {
         }
       } catch let error where !needsFile && error.code != .outcomeUnknown {
         // If the folder accepts no new file, or the disk is full, an append may succeed.
+        rewriteFailure = error
       }
     }
     guard writer.fitsInCommit, !lock.hasOtherNames else {
@@ -117,7 +119,9 @@ struct LockedVault {
       session.notice?(
         Notice(
           kind: .oldContentLeft,
-          message: "the secrets that were deleted stay in the file, sealed, until it is compacted",
+          message: "the secrets that were deleted stay in the file, sealed, "
+            + (rewriteFailure.map { "because it could not be compacted: \($0.message)" }
+              ?? "until it is compacted"),
           recovery: "\(.compact) removes them"))
     }
     if isDue, keys.hasAll { compactIfPossible() }

@@ -32,7 +32,7 @@ struct VaultSession: Sendable {
     }
   }
 
-  /// What an attempt that has changed nothing needs before it is repeated.
+  /// The need of an attempt that has changed nothing, before it is repeated.
   enum Requirement: Hashable {
     case keys(Accessibility.UnlockRequirement)
 
@@ -95,7 +95,7 @@ struct VaultSession: Sendable {
 
   // MARK: - Keys
 
-  /// Makes attempts until one is done, and meets what each needs; a quiet call makes one.
+  /// Repeats an attempt until it is done, and meets its needs; a quiet call makes only one attempt.
   private func repeating<Result>(
     _ requirement: Accessibility.UnlockRequirement,
     _ attempt: (VaultSession, TierKeys) throws(KeychainError) -> Attempt<Result>
@@ -125,7 +125,7 @@ struct VaultSession: Sendable {
       (self.session, self.requirement) = (session, requirement)
     }
 
-    /// Returns the keys that are at hand for the file, if they are enough.
+    /// Returns the available keys for the file, if they are enough.
     func keys() throws(KeychainError) -> TierKeys? {
       // Keys that don't fit are a sign of another file.
       try session.requireKnownHead()
@@ -153,7 +153,7 @@ struct VaultSession: Sendable {
     }
   }
 
-  /// Does what an attempt needs, and returns the keys that this gives.
+  /// Meets the need of an attempt, and returns the new keys.
   private func meet(
     _ need: Requirement, _ requirement: Accessibility.UnlockRequirement
   ) throws(KeychainError) -> TierKeys? {
@@ -162,7 +162,8 @@ struct VaultSession: Sendable {
     case .keys: return try unlocker.keys(requirement, opened, deadline)
     case .signature: return try unlocker.signingKeys(opened, deadline)
     case .deviceSecret:
-      // Only after the vault was unlocked: a new secret must not replace one that the vault expects.
+      // Only after the vault was unlocked: a new secret must not replace one that the vault
+      // expects.
       _ = try unlocker.state.findOrCreateSecret()
       return nil
     }
@@ -222,13 +223,13 @@ extension VaultSession {
       if remember(contents, keys), relation.notices.isEmpty { file.approve(opened, keys) }
       return contents
     }
-    return try contentsUnderLock(keys, anew: false, orUnsettled: contents) ?? contents
+    return try contentsUnderLock(keys, anew: false, orNotDurable: contents) ?? contents
   }
 
   /// Verifies under the lock, and makes the last commit durable; `nil` if the file has other keys
   /// now, or if this user cannot write it.
   private func contentsUnderLock(
-    _ keys: TierKeys, anew: Bool, orUnsettled contents: VaultContents? = nil
+    _ keys: TierKeys, anew: Bool, orNotDurable contents: VaultContents? = nil
   ) throws(KeychainError) -> VaultContents? {
     guard let lock = try readingLock() else {
       if let contents, opened.record == nil {
@@ -238,7 +239,7 @@ extension VaultSession {
     }
     return try with(lock) { session, lock throws(KeychainError) in
       guard session.head.owns(keys) else { return nil }
-      return try LockedVault(session, lock, keys, anew: anew, mustSettle: false).contents
+      return try LockedVault(session, lock, keys, anew: anew, mustBeDurable: false).contents
     }
   }
 
@@ -319,8 +320,8 @@ extension VaultSession {
     try opened.records.raise(to: record, following: opened.seen)
     guard wasUnreadable else { return }
     report(
-      "the seen record \(opened.records.path) was damaged and has been written again; if an older copy "
-        + "of the vault was put in place before, this was not noticed")
+      "the seen record \(opened.records.path) was damaged and has been written again; if an older "
+        + "copy of the vault was put in place before, this was not noticed")
   }
 }
 

@@ -180,7 +180,7 @@ public struct VaultTransaction: ~Copyable {
     return try result(of: attempt)
   }
 
-  /// Returns what was done; what is needed ends this run of the closure, which only an error can.
+  /// Returns the result; a need ends this run of the closure, which only an error can do.
   private mutating func result<Result>(
     of attempt: VaultSession.Attempt<Result>
   ) throws(KeychainError) -> Result {
@@ -207,7 +207,7 @@ public struct VaultTransaction: ~Copyable {
 }
 
 extension KeychainError {
-  /// What a closure gets that runs again.
+  /// The error for a closure that will run again.
   fileprivate static let closureEnds = Self(
     .locked, "the transaction begins again, once the keys that it needs are at hand")
 }
@@ -219,7 +219,7 @@ struct TransactionLog {
   /// Whether items that need the strictest unlock state were changed.
   private(set) var usesUnlockedItems = false
 
-  /// What must be met before the closure runs again, whatever it makes of this run.
+  /// The need to meet before the closure runs again, whatever the result of this run is.
   fileprivate(set) var need: VaultSession.Requirement?
 
   /// Why the transaction can only be undone.

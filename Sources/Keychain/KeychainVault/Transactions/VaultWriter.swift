@@ -92,7 +92,7 @@ extension VaultWriter {
       let old = try item.map { item throws(KeychainError) in
         try sealing.credential(of: item, name: "\(identity)")
       }
-      // A locked tier may hold the item, so adding only needs all keys.
+      // A locked tier may contain the item, so adding only needs all keys.
       if mode == .addOnly, item == nil, !keys.hasAll { return .needs(.keys(.unlockedNow)) }
       try mode.check(old, identity: identity)
       var new = try change(old)
@@ -200,8 +200,8 @@ extension Credential {
     guard accessibility.unlockRequirement == .nothing else { return }
     throw KeychainError(
       .refused,
-      "\(identity) has the accessibility '\(accessibility)', so whoever has the device key may have "
-        + "stored it: the accessibility of the new secret must be named",
+      "\(identity) has the accessibility '\(accessibility)', so anyone who has the device key may "
+        + "have stored it: the accessibility of the new secret must be named",
       recovery: "name it with \(.nameAccessibility), or delete the item first")
   }
 }

@@ -2,7 +2,7 @@ internal import KeychainCredentials
 internal import KeychainVaultFormat
 internal import PrephirencesSystem
 
-/// A listed slot that was opened, with the keys that it yields.
+/// An opened slot of the list of members, with the keys that it gives.
 struct OpenedSlot: Sendable {
   let slot: SlotRow
 
@@ -10,23 +10,24 @@ struct OpenedSlot: Sendable {
   let member: Member
   let list: MemberList
 
-  /// The keys; in a shared vault with what signs commits, if the slot may write.
+  /// The keys; in a shared vault also the key that signs commits, if the slot may write.
   let keys: TierKeys
 
   /// The root key; `nil` unless the slot administers.
   let root: SharedSecret?
 
-  /// What signs in the name of the slot; `nil` if its kind signs nothing.
+  /// The key that signs in the name of the slot; `nil` if slots of its kind don't sign.
   let signer: CommitSigner?
 
-  /// What the presented secret gave; `nil` for an identity.
+  /// The input key from the presented secret; `nil` for an identity.
   let inputKey: SharedSecret?
 
-  /// The identity file that opened it, if it is pinned to vaults, with its name in errors and who may
-  /// read it.
+  /// The identity file that opened it, if it is pinned to vaults, with its name in errors and its
+  /// allowed readers.
   var pinnedFile: (path: String, name: String, policy: SecretFilePolicy)?
 
-  /// Adds a check, if one is given, to the identity file, durably, so that it still opens the vault, and removes the `old` one.
+  /// Adds a check, if one is given, to the identity file, durably, so that it still opens the
+  /// vault; removes the `old` one.
   func pin(_ check: VaultCheck?, dropping old: VaultCheck? = nil) throws(KeychainError) {
     guard let pinnedFile else { return }
     try IdentityWriting(pinnedFile.path).pin(
@@ -35,12 +36,13 @@ struct OpenedSlot: Sendable {
   }
 }
 
-// MARK: - Whether what a slot opened to is the vault's
+// MARK: - Opening slots
 
 extension Unlocker {
-  /// Opens the first slot that is the vault's; `nil` if all need another secret.
+  /// Opens the first slot that belongs to the vault; `nil` if all need another secret.
   ///
-  /// What fits the secret and opens nothing is an error, unless another one opens: it must not hide the others.
+  /// A slot that fits the secret but opens nothing is an error, unless another one opens: it must
+  /// not hide the others.
   func open(
     _ slots: [SlotRow], of head: VaultHead,
     _ unseal: (SlotRow) throws(KeychainError) -> (SlotSealing.Opened, SharedSecret?)?
@@ -70,7 +72,8 @@ extension Unlocker {
     }
   }
 
-  /// Returns what a slot yields; `nil` if it is stale: of another epoch, administration key or vault.
+  /// Returns the keys of a slot; `nil` if it is stale: of another epoch, administration key or
+  /// vault.
   private func opened(
     _ slot: SlotRow, _ opened: SlotSealing.Opened, of head: VaultHead, _ inputKey: SharedSecret?
   ) throws(KeychainError) -> OpenedSlot? {
@@ -90,17 +93,20 @@ extension Unlocker {
       signer: signer, inputKey: inputKey)
   }
 
-  /// Fails if nothing here vouches for the administration key, under which the slot's secret was not presented.
+  /// Fails if nothing here vouches for the administration key, under which the slot's secret was
+  /// not presented.
   private func requireVouched(_ head: VaultHead, _ slot: SlotRow) throws(KeychainError) {
     guard configuration.comparedCheck == nil, try !file.vouches(for: head) else { return }
     let check = try head.check()
     throw KeychainError(
       .rolledBack,
       "the vault was not seen here before, and since its \(slot.kind) was last given, its "
-        + "administration key changed; somebody who administered it before could have made this file; "
-        + "its check is \(check)",
-      recovery: "compare the check with the one on the page with the recovery code, or with what "
-        + "\(.status) shows where the vault is used, and give it with \(.giveCheck(check.description))"
+        + "administration key changed; a former administrator could have made this file; its check "
+        + "is \(check)",
+      recovery:
+        "compare the check with the one on the page with the recovery code, or with the one "
+        + "that \(.status) shows where the vault is used, and give it with "
+        + "\(.giveCheck(check.description))"
     )
   }
 }
@@ -113,13 +119,14 @@ extension KeychainError {
   }
 }
 
-// MARK: - Keys that are kept
+// MARK: - Kept keys
 
 extension Unlocker {
-  /// The slot of this device in a head, without its root key, which is never kept.
+  /// The slot of this device in a head, without its root key, which is not kept.
   typealias OwnSlot = (head: VaultHead, slot: SlotRow, keys: TierKeys)
 
-  /// Returns the slot of this device, and the keys that it gives without asking, which are never locked.
+  /// Returns the slot of this device, and the keys that it gives without a question, which are
+  /// never locked.
   func ownSlot(of head: VaultHead) throws(KeychainError) -> OwnSlot? {
     if let known = knownOwnSlot.withLock({ $0 }), known.head == head { return known }
     guard let found = try openOwnSlot(of: head) else { return nil }
@@ -128,7 +135,7 @@ extension Unlocker {
     return known
   }
 
-  /// Opens the slot of this device; its root key is there if it administers.
+  /// Opens the slot of this device, with its root key if the slot administers.
   func openOwnSlot(of head: VaultHead) throws(KeychainError) -> OpenedSlot? {
     let slots = head.slots(of: .device)
     guard !slots.isEmpty, let device = try state.findSecret() else { return nil }
@@ -166,11 +173,12 @@ final class HeldKeys: Sendable {
   func forget() { held.withLock { $0 = nil } }
 }
 
-/// A handle whose calls neither ask nor hash, and the keys that it was given: the vault may keep none, as its idle time can be zero.
+/// A handle whose calls neither ask nor hash, and its keys; it keeps them because the vault may
+/// not: its idle time can be zero.
 final class QuietHandle: Sendable {
   let held = HeldKeys(idleTime: UnlockCache.maximumTime)
 
-  /// What calls fail with if they need something; `nil` to return the need.
+  /// The error of calls that need something; `nil` to return the need.
   let refusal: KeychainError?
 
   init(refusal: KeychainError? = nil) { self.refusal = refusal }

@@ -3,7 +3,7 @@ internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesSystem
 
-/// Does what an ``Unlocking`` says: reads, waits, asks and opens.
+/// Performs the actions of an ``Unlocking``: reads, waits, asks and opens.
 struct UnlockDriver: ~Copyable {
   private let unlocker: Unlocker
   private let vault: VaultFile.Opened
@@ -29,7 +29,8 @@ struct UnlockDriver: ~Copyable {
 
   var keys: TierKeys? { found ?? slot?.keys }
 
-  /// Unlocks, after which there are the keys or the slot; `false` if nothing is left that could.
+  /// Unlocks, so that the keys or the slot are available; `false` if nothing is left that could
+  /// unlock.
   mutating func run(_ first: Unlocking.Event = .began) throws(KeychainError) -> Bool {
     var event = first
     while true {
@@ -109,14 +110,14 @@ struct UnlockDriver: ~Copyable {
     switch answer {
     case .none: return .cancelled
     case .some(let answer):
-      // The checksum of an answer shows that it is a recovery code.
+      // The checksum of an answer shows whether it is a recovery code.
       let code = try? PresentedSecret.recoveryCode(answer, Self.source)
       return .answered(looksLikeRecoveryCode: code != nil)
     }
   }
 
   private mutating func openAnswer(as kind: SlotKind) throws(KeychainError) -> Unlocking.Event {
-    // The time that a person takes does not count against the deadline.
+    // The time of a person's answer does not count against the deadline.
     let deadline = unlocker.configuration.deadlineOfCall()
     switch answer {
     case .none: return .failed
@@ -141,7 +142,7 @@ struct UnlockDriver: ~Copyable {
         return try unlocker.cache.put(
           keys, of: vault.head.id, at: unlocker.file.records().names, fixedTime: nil)
       } catch {
-        // In a container this happens to each command; `unlock` and `doctor` report it.
+        // In a container, this happens to each command; `unlock` and `doctor` report it.
       }
     }
     unlocker.held.hold(keys)
@@ -152,7 +153,7 @@ extension KeychainError {
   fileprivate static let unexpectedUnlocking = Self(
     .internalFailure, "unlocking took an unexpected turn")
 
-  /// The error after a person's last wrong answer, if a recovery code can be typed as well.
+  /// The error after a person's last wrong answer, if a recovery code could have been typed.
   fileprivate var namingCodeAtPrompt: Self {
     let way: Recovery = ", or type the recovery code where the passphrase is asked for"
     return Self(code, message, recovery: (recovery ?? .tryAgain) + way, underlying: underlying)

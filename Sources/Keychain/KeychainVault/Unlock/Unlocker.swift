@@ -4,8 +4,8 @@ internal import KeychainVaultFormat
 internal import PrephirencesSystem
 internal import SystemPackage
 
-/// Finds the keys of a vault: those that this handle holds, then by the explicit source alone, or else by the device
-/// secret, the kernel's cache, the first ambient source, and a person.
+/// Finds the keys of a vault: those of this handle, then by the explicit source alone, or else by
+/// the device secret, the kernel's cache, the first ambient source, and a person.
 final class Unlocker: Sendable {
   let configuration: VaultConfiguration
   let cache: UnlockCache
@@ -14,7 +14,7 @@ final class Unlocker: Sendable {
   let held: HeldKeys
   let knownOwnSlot = PosixMutex<OwnSlot?>(nil)
 
-  /// Held while a person is asked.
+  /// Locked while a person is asked.
   let asking = PosixMutex()
 
   init(_ configuration: VaultConfiguration, _ state: StateFolder, _ file: VaultFile) {
@@ -25,7 +25,7 @@ final class Unlocker: Sendable {
     held = HeldKeys(idleTime: configuration.idleTime)
   }
 
-  /// Returns the keys that an operation needs, unlocking as far as `requirement` demands.
+  /// Returns the keys that an operation needs, and unlocks as far as `requirement` demands.
   func keys(
     _ requirement: Accessibility.UnlockRequirement, _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys {
@@ -54,8 +54,10 @@ final class Unlocker: Sendable {
     return keys.satisfies(requirement) ? keys : nil
   }
 
-  /// Returns keys, if there are any, with which a person looks at the vault without being asked; in a shared vault
-  /// those of a given identity, which are not kept, because looking must not unlock the vault.
+  /// Returns keys for looking at the vault without a question, if there are any.
+  ///
+  /// In a shared vault, they are those of a given identity, and are not kept, because looking must
+  /// not unlock the vault.
   func keysToLook(
     _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys? {
@@ -79,19 +81,19 @@ final class Unlocker: Sendable {
     cache.touch(head)
   }
 
-  /// Forgets the keys of vaults, and returns whether none is left.
+  /// Forgets the keys of vaults; `true` if none is left.
   @discardableResult
   func lock(_ vaults: Set<VaultID>, all: Bool) -> Bool {
     held.forget()
     let tiers = all ? Tier.allCases : [.unlocked]
-    // Every key goes before a failure counts.
+    // Every key is removed before a failure counts.
     let gone = vaults.flatMap { vault in tiers.map { cache.forget($0, of: vault) } }
     return gone.allSatisfy(\.self)
   }
 
-  // MARK: - What needs a member of the vault, rather than tier keys, which the cache may hold
+  // MARK: - Keys of a member, which the cache does not have
 
-  /// Returns keys that sign in a shared vault: the cache has none, so a secret is presented again.
+  /// Returns keys that sign in a shared vault; the cache has none, so a secret is presented again.
   func signingKeys(
     _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys {
@@ -106,7 +108,7 @@ final class Unlocker: Sendable {
     return opened.keys
   }
 
-  /// Whether the identity at hand is pinned to a check, which a person has compared.
+  /// Whether the available identity is pinned to a check, which a person has compared.
   func isPinned(to check: VaultCheck) throws(KeychainError) -> Bool {
     guard let source = try configuration.firstSource, case .identityFile = source.kind else {
       return false
@@ -116,7 +118,7 @@ final class Unlocker: Sendable {
 
   /// Opens the vault with a secret that is presented now, or with a device slot that administers.
   ///
-  /// If there is none, the error says what to give, or how to unlock if that would do.
+  /// If there is none, the error says what to give, or how to unlock if that is enough.
   func member(
     _ vault: VaultFile.Opened, _ deadline: Deadline, needsSecret: Bool = true
   ) throws(KeychainError) -> OpenedSlot {
@@ -136,7 +138,7 @@ extension Member {
     }
   }
 
-  /// The slot as messages call it, such as "slot 3 (alice)".
+  /// The slot in messages, such as "slot 3 (alice)".
   var called: String { name.isEmpty ? "slot \(number)" : "slot \(number) (\(name))" }
 }
 
@@ -150,13 +152,14 @@ extension Unlocker {
     return try openHoldingLock(presented, vault, deadline)
   }
 
-  /// Reads the first source, of which an explicit one may ask a person; `nil` if there is none.
+  /// Reads the first source; an explicit one may ask a person; `nil` if there is none.
   func present(_ deadline: Deadline) throws(KeychainError) -> PresentedSecret? {
     guard configuration.unlock != nil else { return try configuration.presentFirst() }
     return try deadline.excluding { () throws(KeychainError) in try configuration.presentFirst() }
   }
 
-  /// Takes the lock that allows each user one password hash at a time, to limit memory; `nil` if it can't be had.
+  /// Takes the lock that allows each user one password hash at a time, to limit memory; `nil` if it
+  /// is not available.
   func passwordHashLock(_ kind: SlotKind, _ deadline: Deadline) throws(KeychainError) -> FileLock? {
     guard kind == .passphrase, let folder = try? state.make() else { return nil }
     do throws(FileError) {
@@ -239,7 +242,7 @@ extension Unlocker {
     let head = vault.head
     let isVouchedFor = try file.vouches(for: head)
     if isVouchedFor { try reportOldPins(of: presented, head) }
-    // A check that a person compared is asked for by every slot that opens.
+    // Every slot that opens requires a check that a person compared.
     if !isVouchedFor, configuration.comparedCheck == nil { try checkPins(of: presented, vault) }
     let identity = try VaultIdentity(seed: presented.secret.copy())
     var opened = try open(slots, of: head) { slot throws(KeychainError) in
@@ -253,7 +256,7 @@ extension Unlocker {
 
   /// Reports that an identity is still pinned to an earlier check of a vault that is vouched for.
   ///
-  /// It opens the vault; but without the record, it would open what somebody made who administered it then.
+  /// It opens the vault. Without the record, it would also open a vault of a former administrator.
   private func reportOldPins(
     of presented: borrowing PresentedSecret, _ head: VaultHead
   ) throws(KeychainError) {
@@ -267,7 +270,8 @@ extension Unlocker {
       recovery: "pin it with \(.pinIdentity(check: "\(check)"))")
   }
 
-  /// Where nothing vouches for the vault, the pins decide: who can write the file can seal keys of another vault to the identity.
+  /// Checks the pins if nothing vouches for the vault: a writer of the file can seal keys of
+  /// another vault to the identity.
   private func checkPins(
     of presented: borrowing PresentedSecret, _ vault: VaultFile.Opened
   ) throws(KeychainError) {
@@ -294,14 +298,15 @@ extension Unlocker {
 
   // MARK: - Asking
 
-  /// Returns what a person can be asked for; `nil` if nobody may be asked, or nothing that can be typed opens the vault.
+  /// Returns the question to a person; `nil` if nobody may be asked, or nothing that can be typed
+  /// opens the vault.
   func question(_ head: VaultHead) -> Unlocking.Question? {
     guard configuration.ask != nil, let kind = kindToAskFor(head) else { return nil }
     return Unlocking.Question(
       kind: kind, takesRecoveryCode: !head.slots(of: .recoveryCode).isEmpty)
   }
 
-  /// Returns what to ask a person for; a recovery code only if nothing else is left.
+  /// Returns the kind of secret to ask for; a recovery code only if nothing else is left.
   private func kindToAskFor(_ head: VaultHead) -> SlotKind? {
     let kinds = Self.kindsThatOpen(head)
     if kinds.contains(.passphrase) { return .passphrase }
@@ -334,7 +339,7 @@ extension Unlocker {
         "there is no keychain.passphrase or keychain.key that can be read in \($0)"
       },
     ]
-    // What is kept of an unlocked vault neither signs nor changes what opens it.
+    // The kept keys of an unlocked vault neither sign nor change who opens it.
     let isUnlocked = needsSecret && (try? keysAtHand(.unlockedNow, head)) != nil
     return KeychainError(
       .locked,
@@ -353,7 +358,8 @@ extension Unlocker {
     return path
   }
 
-  /// What a person can give that opens everything, except for a kind that failed; to unlock the vault, if that helps.
+  /// The secrets of a person that open everything, except a kind that failed; or unlocking, if that
+  /// helps.
   private static func ways(
     _ head: VaultHead, but failed: SlotKind? = nil, unlocking: Bool = false, identity: String? = nil
   ) -> KeychainError.Recovery? {

@@ -1,22 +1,22 @@
 internal import KeychainCredentials
 internal import KeychainVaultFormat
 
-/// How a vault is unlocked: in which order its sources count, when a person is asked, and when that
+/// The steps of unlocking a vault: the order of its sources, when a person is asked, and when it
 /// ends.
 ///
-/// It reads nothing, waits for nothing and holds no key: ``UnlockDriver`` does each action, and
-/// reports what came of it.
+/// It reads nothing, waits for nothing and has no keys: ``UnlockDriver`` performs each action, and
+/// reports its result.
 struct Unlocking {
-  /// What is looked for.
+  /// The goal of the unlocking.
   enum Goal: Hashable {
-    /// Keys of the tiers; those that are kept will do.
+    /// Keys of the tiers; kept ones are enough.
     case keys(Accessibility.UnlockRequirement)
 
-    /// A slot that is opened by a secret presented now, or by a device key that administers.
+    /// A slot that a secret opens that is presented now, or a device key that administers.
     case slot
   }
 
-  /// What a person can be asked for.
+  /// A question to a person.
   struct Question: Hashable {
     let kind: SlotKind
 
@@ -25,7 +25,7 @@ struct Unlocking {
   }
 
   enum Action: Hashable {
-    /// Look for keys at hand that are enough; for a slot, try the device key.
+    /// Look for available keys that are enough; for a slot, try the device key.
     case look
 
     /// Read the explicit source, or else the first ambient one.
@@ -34,7 +34,7 @@ struct Unlocking {
     /// If a passphrase was presented, wait until the user's other processes hash none.
     case waitToHash
 
-    /// Open the vault with what was presented.
+    /// Open the vault with the presented secret.
     case open
 
     /// Wait until no other task of the process asks.
@@ -47,14 +47,14 @@ struct Unlocking {
     case fail(Failure)
   }
 
-  /// Where the keys are kept for later calls.
+  /// The place where keys are kept for later calls.
   enum Keeping: Hashable { case nowhere, inHandle, inKernel }
 
   enum Failure: Hashable {
-    /// That of the last action.
+    /// The error of the last action.
     case ofAction
 
-    /// That of the last action, and a recovery code could have been typed.
+    /// The error of the last action, if a recovery code could have been typed.
     case ofAnswer
 
     /// Nothing is left that could unlock.
@@ -72,7 +72,8 @@ struct Unlocking {
     case answered(looksLikeRecoveryCode: Bool)
     case cancelled
 
-    /// Instead of asking, another process was waited for, whose question may have unlocked the vault.
+    /// Instead of asking, the program waited for another process, whose question may have unlocked
+    /// the vault.
     case otherQuestionEnded
     case opened
 
@@ -111,7 +112,8 @@ struct Unlocking {
     (self.goal, self.isExplicit, self.question) = (goal, isExplicit, question)
   }
 
-  /// Returns what to do after an event; one that is no result of the last action ends the unlocking.
+  /// Returns the action after an event; an event that is not a result of the last action ends the
+  /// unlocking.
   mutating func next(_ event: Event) -> Action {
     switch (state, event) {
     case (.begun, .began):
@@ -130,7 +132,7 @@ struct Unlocking {
       state = .waitingToAsk
       return .waitToAsk
 
-    // Who was waited for may have unlocked the vault.
+    // The other process may have unlocked the vault.
     case (.waitingToHash, .ready): return goal == .slot ? open() : look(before: .opening)
     case (.waitingToAsk, .ready), (.asking, .otherQuestionEnded):
       return goal == .slot ? ask(failedAttempts: 0) : look(before: .asking)

@@ -110,7 +110,7 @@ extension Vault {
     try find(query).result
   }
 
-  /// Searches; the secrets are those of the moment of the search.
+  /// Searches; the secrets are those at the moment of the search.
   package func find(_ query: CredentialQuery) throws(KeychainError) -> FoundCredentials {
     guard let session = try session() else {
       return FoundCredentials(CredentialSearchResult(credentials: []), in: self)

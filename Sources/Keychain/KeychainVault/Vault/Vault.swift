@@ -31,7 +31,7 @@ public final class Vault: CredentialStore {
   let observers: VaultObservers
   let quietHandle: QuietHandle?
 
-  /// Creates a handle; nothing is read or created before its first use.
+  /// Creates a handle without reading or creating anything.
   public convenience init(configuration: Configuration = Configuration()) {
     self.init(
       configuration: configuration,
@@ -82,8 +82,8 @@ public final class Vault: CredentialStore {
     if opened.status.links > 1, file.noteOtherNames() {
       configuration.report(
         .otherNames,
-        "the file of the vault has another name, a hard link: the next change parts them, and later ones "
-          + "reach one of them: \(opened.path)", recovery: "remove the other name")
+        "the file has hard links; the next change separates it from them: \(opened.path)",
+        recovery: "remove the hard links")
     }
     return VaultSession(
       file: file, opened: opened, unlocker: unlocker, deadline: deadline,

@@ -10,18 +10,18 @@ package import PrephirencesSystem
 /// settings["port"] = 8080
 /// ```
 ///
-/// A value that was set is in the file when the call returns: it survives the end of the process,
-/// however that ends. It survives a power loss after `synchronize()`. A value that another
-/// process has set is seen by the next read. The values of a suite are in the file
-/// `SUITE.preferences` in the folder that `XDG_CONFIG_HOME` names, or in `.config` in the home
-/// folder; reading creates no file. When the file is created, it gets the values that
-/// `UserDefaults` has saved for the suite.
+/// A value that was set is in the file when the call returns: it survives the end of the process.
+/// It survives a power loss after `synchronize()`. The next read sees what other processes have
+/// set. The values of a suite are in the file `SUITE.preferences` in the folder that
+/// `XDG_CONFIG_HOME` names, or in `.config` in the home folder; reading creates no file. A new file
+/// gets the values that `UserDefaults` has saved for the suite.
 ///
 /// Values can be text, truth values, numbers, dates, data, URLs, UUIDs, `Decimal`, and arrays and
-/// dictionaries of these. Keys are compared by their bytes. Numbers are read as `NSNumber`, which
-/// casts to each type that holds them.
+/// dictionaries of these. Keys are compared by their bytes. In a program that links
+/// `Prephirences`, numbers are read as `NSNumber`, which casts to each type that holds them;
+/// elsewhere they are numbers of Swift.
 ///
-/// The methods that throw report each failure as ``PreferencesError``. After others, ask for
+/// Methods that throw report each failure as ``PreferencesError``. For the others, read
 /// ``lastError``, or call ``observeFailures(_:)``. It is safe to use from several threads.
 public final class DurablePreferences: DurablePreferencesType, Sendable {
   /// The preferences of the program: the suite with the name of its executable.
@@ -40,7 +40,7 @@ public final class DurablePreferences: DurablePreferencesType, Sendable {
   private let timeout: Duration
   private let foundEngine = PosixMutex<Engine?>(nil)
 
-  /// Names the preferences of a suite; the file is opened when it is first used.
+  /// Creates preferences of a suite; the first use opens the file.
   ///
   /// - Parameter suiteName: The name of the suite, at most 200 bytes. If it is empty, begins with a
   ///   full stop or contains `/`, `..` or a zero byte, each call fails with
@@ -49,8 +49,8 @@ public final class DurablePreferences: DurablePreferencesType, Sendable {
     self.init(suiteName: suiteName, folder: nil, environment: .process)
   }
 
-  /// Names the preferences of a suite in a folder, or in the user's configuration; calls wait for
-  /// others for less than a day.
+  /// Creates preferences of a suite in a folder, or in the user's configuration; the timeout must
+  /// be less than a day.
   package init(
     suiteName: String, folder: String?, environment: EnvironmentVariables = .process,
     isOnNetwork: Bool? = nil, timeout: Duration = .seconds(10)
@@ -62,7 +62,7 @@ public final class DurablePreferences: DurablePreferencesType, Sendable {
     self.timeout = timeout
   }
 
-  /// Opens the file now, and creates it if it is missing and can be created.
+  /// Opens the file now, or creates it if possible.
   ///
   /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/damaged`` also if the values that
   ///   `UserDefaults` has saved could not be imported.
@@ -70,13 +70,13 @@ public final class DurablePreferences: DurablePreferencesType, Sendable {
     try typed { try engine().open() }
   }
 
-  /// Uses the file as it is from now on, although changes that were made are missing.
+  /// Uses the file as it is from now on, although committed changes are missing.
   ///
-  /// A call that fails with ``PreferencesError/Code/rolledBack`` asks for this, if there is no copy to
-  /// restore.
+  /// Use this after ``PreferencesError/Code/rolledBack``, if there is no copy to restore.
   ///
-  /// - Returns: How many changes are missing; 0 if none is.
-  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/damaged`` if the file cannot be read.
+  /// - Returns: How many changes are missing.
+  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/damaged`` if the file cannot be
+  ///   read.
   @discardableResult
   public func acceptRestored() throws(PreferencesError) -> Int64 {
     try typed { try engine().acceptRestored() }
@@ -98,21 +98,21 @@ public final class DurablePreferences: DurablePreferencesType, Sendable {
     }
   }
 
-  /// Performs a call whose errors are all of one type.
+  /// Performs a call, and converts its errors to one type.
   func typed<Result>(_ body: () throws -> Result) throws(PreferencesError) -> Result {
     do { return try body() } catch { throw .any(error) }
   }
 
   // MARK: - Failures
 
-  /// The failure of the last call that does not throw, or of noticing other processes' changes
-  /// since; `nil` if there was none.
+  /// The failure of the last call that does not throw, or of observing other processes since; `nil`
+  /// if there was none.
   public var lastError: PreferencesError? { failures.last }
 
-  /// Calls a closure with each failure of a call that does not throw, and if the changes of other
-  /// processes are no longer noticed for an observer.
+  /// Calls a closure with each failure of a call that does not throw, and if other processes can no
+  /// longer be observed.
   ///
-  /// - Parameter handler: Called on the thread of the call, before it returns, or on a thread of its
+  /// - Parameter handler: Called on the thread of the call before it returns, or on a thread of its
   ///   own.
   /// - Returns: The observation; it ends when this object is destroyed.
   public func observeFailures(
@@ -133,36 +133,36 @@ public final class DurablePreferences: DurablePreferencesType, Sendable {
     }
   }
 
-  /// What can be read; the first failure is recorded.
+  /// The readable values; the first failure is recorded.
   var readablePairs: [(key: PreferenceKey, value: PreferenceValue)] {
     let found = recorded { try engine().fetchReadable() }
     if let failure = found?.unreadable.first?.failure { failures.record(failure) }
     return found?.pairs ?? []
   }
 
-  /// Returns all keys with their values, also keys that are canonically equivalent.
+  /// Returns all keys with their values, including canonically equivalent keys.
   package func fetchPairs() throws(PreferencesError) -> [(PreferenceKey, PreferenceValue)] {
     try fetchReadablePairs().complete()
   }
 
-  /// Returns all keys with their values that can be read, and why others cannot.
+  /// Returns all readable keys with their values, and why others cannot be read.
   package func fetchReadablePairs() throws(PreferencesError) -> ReadablePairs {
     try typed { try engine().fetchReadable() }
   }
 }
 
-/// The file is one that only its user can write, unless it is shared with other machines.
+/// Only the user can write the file, unless it is shared with other machines.
 extension DurablePreferences: OwnValuePreferences {
-  /// Returns the value of a key, unless the file is shared with other machines.
+  /// Returns the value of a key, or `nil` if there is none, or if the file is shared with other
+  /// machines.
   ///
-  /// Whoever writes the shared store writes every value of such a file, in each machine's name.
+  /// Anyone who can write the shared store can set every value of such a file, in any machine's
+  /// name.
   ///
-  /// - Parameter key: The key.
-  /// - Returns: The value; `nil` if there is none, or if the file is shared.
   /// - Throws: ``PreferencesError``.
   public func fetchOwnObject(forKey key: PreferenceKey) throws -> PreferenceObject? {
     let value = try fetchObject(forKey: key)
-    // Afterwards, so that sharing that begins meanwhile counts.
+    // Checked afterwards, so that sharing that begins meanwhile counts.
     return try typed { try engine().isShared() } ? nil : value
   }
 }
@@ -177,10 +177,10 @@ extension DurablePreferences: ChangeReportingPreferences {
     let observation = engine.observers.signals.add(handler)
     do throws(PreferencesError) {
       try engine.watch.begin(engine, reportingTo: failures)
-      // What was changed while nobody observed.
+      // Changes from before the observation.
       try? engine.refresh()
     } catch {
-      // The changes of other processes are noticed by the next read.
+      // The next read notices the changes of other processes.
       failures.record(error)
       return observation
     }
@@ -194,9 +194,7 @@ extension DurablePreferences: ChangeReportingPreferences {
 
 // What commands need to know before they read or write.
 extension DurablePreferences {
-  /// Returns the names of the suites that have a file, in the order of their bytes.
-  ///
-  /// None if the folder does not exist.
+  /// Returns the names of the suites with a file, sorted by their bytes; empty without the folder.
   package static func storedSuiteNames(
     _ environment: EnvironmentVariables = .process
   ) throws(PreferencesError) -> [String] {
@@ -221,16 +219,14 @@ extension DurablePreferences {
     }
   }
 
-  /// Returns the file with the values of the suite: its own, or else that of `UserDefaults`.
-  ///
-  /// Returns `nil` if there is neither.
+  /// Returns the file with the values of the suite, which may be that of `UserDefaults`, or `nil`.
   package func storedPath() throws(PreferencesError) -> String? {
     let file = try suiteFile()
     if try file.inspect() != nil { return file.path }
     return unsafe access(file.propertyListPath, F_OK) == 0 ? file.propertyListPath : nil
   }
 
-  /// Returns the file that the suite has, or would have, without looking at it.
+  /// Returns the file that the suite has or would have, without a check.
   package func expectedPath() throws(PreferencesError) -> String { try suiteFile().path }
 
   /// Copies the log into the database now, as a writer does when the log is long.
@@ -251,7 +247,6 @@ extension DurablePreferences {
 }
 
 extension PreferencesError {
-  /// The failure of any call of preferences.
   static func any(_ error: any Error) -> Self {
     error as? Self ?? Self(.inputOutput, "the preferences failed: \(type(of: error))")
   }

@@ -1,10 +1,10 @@
 public import PreferencesCore
 
-/// Preferences whose values are in a file on this machine: ``DurablePreferences``, or others that keep
-/// such a file in step with other machines.
+/// Preferences in a file on this machine: ``DurablePreferences``, or others that keep such a file
+/// in step with other machines.
 ///
-/// Both are read and changed alike, by the methods of this protocol. The methods that throw report each
-/// failure as ``PreferencesError``.
+/// Both have the same methods for reading and writing. Methods that throw report each failure as
+/// ``PreferencesError``.
 public protocol DurablePreferencesType: FalliblePreferencesType, SynchronizingPreferences {
   /// The preferences that have the values.
   var durable: DurablePreferences { get }
@@ -25,32 +25,26 @@ extension DurablePreferencesType {
     nonmutating set { self[key] = newValue }
   }
 
-  /// Another name for ``lastError``.
+  /// An alias of ``lastError``.
   public var lastPreferencesError: PreferencesError? { lastError }
 
-  /// Returns the value of a key.
-  ///
-  /// - Parameter key: The key.
-  /// - Returns: The value; `nil` if there is none, or if it cannot be read: then ``DurablePreferences/lastError`` has
-  ///   the reason.
+  /// Returns the value of a key, or `nil` if there is none, or if it cannot be read: then
+  /// ``DurablePreferences/lastError`` has the reason.
   public func object(forKey key: PreferenceKey) -> PreferenceObject? {
     (durable.recorded { try fetchValue(forKey: key) } ?? nil)?.object
   }
 
-  /// Returns all values.
+  /// Returns the readable values by their keys; ``DurablePreferences/lastError`` says why others
+  /// are missing.
   ///
-  /// - Returns: The values by their keys; empty if they cannot be read, and without those that are
-  ///   damaged: then ``DurablePreferences/lastError`` has the reason. Canonically equivalent keys are one key of a
-  ///   dictionary.
+  /// Canonically equivalent keys are one key of a dictionary.
   public func dictionary() -> PreferencesDictionary {
     PreferencesDictionary(durable.readablePairs.map { ($0.key, $0.value.object) }) { _, last in last
     }
   }
 
-  /// Returns the value of a key.
+  /// Returns the value of a key, or `nil` if there is none.
   ///
-  /// - Parameter key: The key.
-  /// - Returns: The value, or `nil` if there is none.
   /// - Throws: ``PreferencesError`` if the value cannot be read.
   public func fetchValue(forKey key: PreferenceKey) throws(PreferencesError) -> PreferenceValue? {
     try durable.typed { try durable.engine().fetch(key) }
@@ -61,25 +55,20 @@ extension DurablePreferencesType {
     try fetchValue(forKey: key)?.object
   }
 
-  /// Returns all values.
+  /// Returns all values by their keys.
   ///
-  /// - Returns: The values by their keys.
-  /// - Throws: ``PreferencesError`` if the values cannot be read, also if only one of them cannot.
+  /// - Throws: ``PreferencesError`` if a value cannot be read.
   public func fetchAllObjects() throws(PreferencesError) -> PreferencesDictionary {
     PreferencesDictionary(try durable.fetchPairs().map { ($0, $1.object) }) { _, last in last }
   }
 
-  /// Returns all values; another name for ``fetchAllObjects()``.
-  ///
-  /// - Returns: The values by their keys.
-  /// - Throws: ``PreferencesError`` if the values cannot be read.
+  /// Returns all values, as ``fetchAllObjects()``, and throws the same errors.
   public func fetchDictionary() throws(PreferencesError) -> PreferencesDictionary {
     try fetchAllObjects()
   }
 
-  /// Waits until all values are on the disk of this machine, also those that other processes have set.
-  ///
-  /// If they are shared, it sends nothing to other machines.
+  /// Waits until the values of all processes are on this machine's disk; it sends nothing to
+  /// others.
   ///
   /// - Throws: ``PreferencesError``.
   public func synchronize() throws(PreferencesError) {
@@ -87,10 +76,6 @@ extension DurablePreferencesType {
   }
 
   /// Records a value that was refused before it reached the file.
-  ///
-  /// - Parameters:
-  ///   - error: Why the value was refused.
-  ///   - key: Its key.
   public func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
     durable.failures.record(error)
   }

@@ -3,17 +3,17 @@ internal import PreferencesCore
 internal import PrephirencesSystem
 internal import SystemPackage
 
-// The kernel reports once that it could not write a file to the disk; after that it takes what is
-// only in its memory for written, and succeeds. Whoever began to bring the log to the disk and did not
-// succeed leaves a mark next to the counter, also if it was killed. While the mark is there, the log
-// is written again before it counts as being on the disk.
+// The kernel reports once that it could not write a file to the disk. After that, it counts data
+// that is only in memory as written, and succeeds. So a process that begins to sync the log leaves
+// a mark next to the counter until it succeeds, even if it is killed. While the mark is there, the
+// log is written again before it counts as synced.
 extension Engine {
-  /// Copies the log into the database if it is long, or takes the room that copying may need; the
-  /// caller has the writers' lock.
+  /// Copies the log into the database if it is long, or if copying may soon lack space; the caller
+  /// holds the writers' lock.
   ///
-  /// No commit can take place meanwhile, in any process. Readers that use the log are waited for a
-  /// moment: new ones use the database alone. Only a process that is stopped in the middle of a
-  /// read keeps the log growing.
+  /// No process can commit meanwhile. Readers that use the log are awaited for a moment: new ones
+  /// use the database alone. Only a process that is stopped in the middle of a read keeps the log
+  /// growing.
   func checkpointIfNeeded(_ database: OpenDatabase) throws {
     guard !database.isOnNetwork else { return }
     let frames = database.connection.frameCount
@@ -24,16 +24,15 @@ extension Engine {
     }
   }
 
-  /// Copies the log into the database, and returns how many frames the log still has; the caller has
-  /// the writers' lock.
+  /// Copies the log into the database, and returns how many frames the log still has; the caller
+  /// holds the writers' lock.
   @discardableResult
   private func checkpoint(_ database: OpenDatabase, waits: Bool = true) throws -> Int {
     database.connection.setBusyTimeout(waits ? min(.milliseconds(100), file.timeout) : .zero)
     defer { database.connection.setBusyTimeout(file.timeout) }
     let generation = try database.latestState().generation
-    // A reader that begins now sees the whole log, so it does not hold up the copying; one that
-    // begins after that uses the database alone. To truncate at once would need a moment without
-    // any reader.
+    // A reader that starts now sees the whole log, so it does not delay the copying; a later one
+    // uses the database alone. Truncating at once would need a moment without any reader.
     let done = try marked(database) {
       for _ in 0..<(waits ? 20 : 0) {
         guard try !database.connection.checkpoint(.passive).isComplete else { break }
@@ -49,7 +48,7 @@ extension Engine {
     return done.frames
   }
 
-  /// Copies the log into the database if it has changes of this process, without waiting for anybody.
+  /// Copies the log into the database if it has changes of this process, without waiting.
   ///
   /// Returns `false` if it must be tried again.
   func copyLog() -> Bool {
@@ -60,7 +59,7 @@ extension Engine {
       do {
         return try copyLog(of: database)
       } catch {
-        // The next change tries again, and reports what has not passed by then.
+        // The next change tries again, and reports failures that persist.
         database.hasUncopiedChanges = false
         return true
       }
@@ -71,20 +70,19 @@ extension Engine {
     guard database.hasUncopiedChanges, !database.isOnNetwork else { return true }
     guard try database.counter.tryLock() else { return false }
     defer { database.counter.unlock() }
-    // Of a file that was removed or replaced, the log may have become that of another one.
+    // If the file was removed or replaced, the log may belong to another one.
     guard try isCurrent(database) else { return true }
     try file.checkSidecars()
     try checkpoint(database, waits: false)
     return !database.hasUncopiedChanges
   }
 
-  /// Empties the log after a change for which there was no room, so that the disk has some again;
-  /// the caller has the writers' lock.
+  /// Empties the log after a change for which there was no space, to free some; the caller holds
+  /// the writers' lock.
   func freeLog(_ database: OpenDatabase) {
     if !database.isOnNetwork { _ = try? checkpoint(database) }
   }
 
-  /// Copies the log into the database now; for tests.
   func checkpoint() throws -> Int {
     try locked {
       let database = try lockedDatabase(Deadline(after: file.timeout))
@@ -93,7 +91,7 @@ extension Engine {
     }
   }
 
-  /// Waits until everything that any process has committed is on the disk.
+  /// Waits until all commits of all processes are on the disk.
   func synchronize(always: Bool = false) throws {
     try locked {
       guard ownTransaction == nil else {
@@ -105,8 +103,8 @@ extension Engine {
       let database = try lockedDatabase(Deadline(after: file.timeout))
       defer { database.counter.unlock() }
       let state = try database.latestState()
-      // Not a number in the file: a process that is killed before the log is on the disk would leave
-      // it there.
+      // Not a number in the file: a process that is killed before the log is synced would leave it
+      // there.
       let isSynced =
         database.isOnNetwork
         ? !database.counter.isMarked : database.syncedGeneration == state.generation
@@ -117,8 +115,9 @@ extension Engine {
       } catch let error as PreferencesError where error.code == .inputOutput {
         throw PreferencesError(
           .outcomeUnknown,
-          "the changes are made, but it is not known whether they are on the disk, and a power failure "
-            + "may lose them; synchronize again: \(error.message)", systemCode: error.systemCode)
+          "the changes are made, but it is not known whether they are on the disk, and a power "
+            + "failure may lose them; synchronize again: "
+            + "\(error.message)", systemCode: error.systemCode)
       }
       database.syncedGeneration = state.generation
       if !database.isOnNetwork { try? database.counter.record(.synchronized(state.generation)) }
@@ -129,7 +128,7 @@ extension Engine {
   private func synchronize(_ database: OpenDatabase) throws {
     let connection = database.connection
     if database.isOnNetwork {
-      // Each commit is on the disk when it ends; another one brings one there whose end failed.
+      // Here, each commit is on the disk when it ends; another one syncs a commit whose end failed.
       try connection.commitNothing()
       return try database.counter.setMarked(false)
     }
@@ -138,10 +137,10 @@ extension Engine {
     try marked(database) { try connection.commitNothing() }
   }
 
-  /// Brings the write-ahead log to the disk, while others read and write.
+  /// Syncs the write-ahead log, while others read and write.
   ///
-  /// SQLite has no locks on the log, so closing the descriptor drops none. What a checkpoint takes
-  /// out of the log meanwhile is on the disk before that.
+  /// SQLite has no locks on the log, so closing the descriptor releases none. A checkpoint syncs
+  /// what it takes out of the log.
   func syncLog(_ database: OpenDatabase) throws {
     guard !file.isOnNetwork else { return }
     guard !database.counter.isMarked else { return try synchronize(always: true) }
@@ -159,7 +158,7 @@ extension Engine {
 
   // MARK: - The mark
 
-  /// Performs what brings the log to the disk; the caller has the writers' lock.
+  /// Performs an action that syncs the log, under the mark; the caller holds the writers' lock.
   private func marked<Result>(
     _ database: OpenDatabase, _ body: () throws -> Result
   ) throws -> Result {
@@ -194,7 +193,7 @@ extension Engine {
 
   // MARK: - Outcomes
 
-  /// Finds out whether a commit that failed took place; the caller has the writers' lock.
+  /// Finds out whether a failed commit took place; the caller holds the writers' lock.
   func settle(_ transaction: WriteTransaction, after failure: PreferencesError) throws {
     let (database, connection) = (transaction.database, transaction.database.connection)
     let wasRefused = connection.wasRefused
@@ -206,8 +205,8 @@ extension Engine {
         // Only the last step failed: others see the change, but a power failure may undo it.
         return try database.counter.setMarked(true)
       }
-      // The log may have all of it, and SQLite would find that when it next reads the whole log.
-      // Another commit takes its place.
+      // The log may contain all of it, and SQLite would find it when it next reads the whole log.
+      // Another commit overwrites it.
       if !database.isOnNetwork, !wasRefused { try connection.commitNothing() }
       if !database.isOnNetwork { try? database.counter.set(state.generation) }
     } catch {

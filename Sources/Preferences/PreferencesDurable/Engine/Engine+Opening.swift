@@ -25,7 +25,7 @@ extension Engine {
     do {
       try open(forWriting: forWriting)
     } catch let error as PreferencesError where !forWriting && error.isOfFullDisk {
-      // The index of the log, or the file of the lock, has no room.
+      // There is no space for the index of the log, or for the file of the lock.
       try loadSnapshot()
     }
   }
@@ -33,7 +33,7 @@ extension Engine {
   /// Whether the file of an open database is still at its path.
   func isCurrent(_ database: OpenDatabase) throws -> Bool {
     guard let stat = try file.inspect(), stat.identity == database.identity else { return false }
-    // SQLite would go on with what it has in memory.
+    // SQLite would continue with its data in memory.
     guard stat.size > 0 else { throw lostContents }
     return true
   }
@@ -49,7 +49,7 @@ extension Engine {
   }
 
   private func open(forWriting: Bool) throws {
-    // A reader must not wait for a writer that was stopped.
+    // A reader must not wait for a stopped writer.
     if !forWriting, try openReady() { return }
     if forWriting { try translated(PrivateFile.makeFolder(file.folder)) }
     let counter = try lockedCounter()
@@ -78,7 +78,7 @@ extension Engine {
     }
   }
 
-  /// Checks the tables, and that the log is the database's.
+  /// Checks the tables, and that the log belongs to the database.
   func checkedTables(_ connection: SQLiteConnection) throws -> PreferenceSchema.Finding {
     let finding = try PreferenceSchema.check(connection)
     if case .ready = finding { try PreferenceSchema.requireOwnLog(connection, file) }
@@ -95,9 +95,7 @@ extension Engine {
     }
   }
 
-  /// Uses the file as it is from now on, although changes that were made are missing.
-  ///
-  /// Returns how many; 0 if none is.
+  /// Uses the file as it is from now on, although committed changes are missing; returns how many.
   func acceptRestored() throws -> Int64 {
     try locked {
       guard ownTransaction == nil else {
@@ -112,13 +110,13 @@ extension Engine {
       guard case .ready = try checkedTables(database.connection) else { return 0 }
       let present = try database.state().generation
       guard present < record.least else { return 0 }
-      // No number of a change is given again, and whoever knows a higher one than what is left forgets
+      // No generation is used again, and a process that knows a later one than what is left forgets
       // everything.
       let next = record.least + 1
       try counter.record(.accepted(present, after: record))
       do {
         try PreferenceSchema.requireDurability(database.connection, onNetwork: file.isOnNetwork)
-        // A log begins with the generation that the database has, or the next.
+        // A log begins with the database's generation, or the next.
         try database.connection.commitNothing()
         try database.connection.run("BEGIN IMMEDIATE")
         try database.connection.run(
@@ -155,7 +153,7 @@ extension Engine {
     }
   }
 
-  /// Opens a connection; `nil` if there is no file.
+  /// Opens a connection, or returns `nil` if there is no file.
   private func connect(_ counter: GenerationCounter) throws -> OpenDatabase? {
     try file.checkSidecars()
     guard let identity = try file.inspect()?.identity else { return nil }
@@ -185,7 +183,7 @@ extension Engine {
     let isObserved = !observers.isEmpty && isKnown(before)
     if isObserved { try database.forEach { key, stored in values[key] = stored } }
     try database.connection.run("COMMIT")
-    // Now SQLite has opened them. They are this database's if it is still at its path.
+    // SQLite has opened them now. They belong to this database if it is still at its path.
     let logFiles = try? file.logFiles()
     if try file.inspect()?.identity == database.identity { database.logFiles = logFiles }
     try correct(state)
@@ -210,9 +208,9 @@ extension Engine {
 
   /// Creates an empty file.
   private func create(_ counter: GenerationCounter) throws {
-    // A file without contents, and a counter that was set, is a damaged file.
+    // A file without contents, but with a counter that was set, is damaged.
     try counter.clear()
-    // Those of a database that was removed belong to processes that still use it.
+    // The files of a removed database belong to processes that still use it.
     for path in [file.logPath, file.sharedMemoryPath, file.journalPath] { unsafe unlink(path) }
     do throws(Errno) {
       try PrivateFile.makeEmpty(file.path)
@@ -222,7 +220,7 @@ extension Engine {
     try translated(PrivateFile.syncFolder(file.folder))
   }
 
-  /// Refuses a file that is empty although it had contents; the first writer may have found no room.
+  /// Refuses an empty file that had contents; the first writer may have found no space.
   private func checkUnused() throws {
     for path in [file.lockPath, file.logPath] {
       guard let stat = try translated(PrivateFile.look(path)) else { continue }
@@ -242,7 +240,8 @@ extension Engine {
       .damaged, "the file has lost its contents; restore a copy, or remove the file: \(file.path)")
   }
 
-  /// Creates the tables by a rollback journal, so that they are on the disk before there is a log.
+  /// Creates the tables with a rollback journal, so that they are on the disk before there is a
+  /// log.
   private func createTables(_ database: OpenDatabase) throws {
     let connection = database.connection
     try connection.run("PRAGMA synchronous = FULL")
@@ -254,7 +253,7 @@ extension Engine {
     try connection.run("COMMIT")
   }
 
-  /// Reports what differs from the values that were visible before.
+  /// Reports what differs from the previously visible values.
   func postChanges(from source: Source, to values: [KeyBytes: PreferenceValue]) {
     guard !observers.isEmpty else { return }
     var removed: [KeyBytes: PreferenceValue]
@@ -273,14 +272,15 @@ extension Engine {
 }
 
 extension PreferencesError {
-  /// Changes that were made are missing: the log was changed or removed, or a copy was restored.
+  /// Committed changes are missing: the log was changed or removed, or a copy was restored.
   static func rolledBack(to present: Int64, from last: Int64, _ path: String) -> Self {
     let count = last - present
     return Self(
       .rolledBack,
       "\(count == 1 ? "the last change" : "the last \(count) changes") of the preferences "
-        + "\(count == 1 ? "is" : "are") missing: the file's log was changed or removed, or an older copy "
-        + "of the file was restored; restore a copy of all its files, or accept what is left: \(path)"
+        + "\(count == 1 ? "is" : "are") missing: the file's log was changed or removed, or an "
+        + "older copy of the file was restored; restore a copy of all its files, or accept what is "
+        + "left: \(path)"
     )
   }
 
@@ -291,6 +291,6 @@ extension PreferencesError {
 }
 
 extension PreferencesError {
-  /// Whether a disk has no room for a change or for a file.
+  /// Whether the disk has no space for a change or a file.
   var isOfFullDisk: Bool { systemCode == ENOSPC || systemCode == EDQUOT }
 }

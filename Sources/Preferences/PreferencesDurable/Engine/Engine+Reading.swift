@@ -28,13 +28,13 @@ extension Engine {
     }
   }
 
-  /// Returns all keys with their values that can be read.
+  /// Returns all readable keys with their values.
   func fetchReadable() throws -> ReadablePairs {
     try ForkMark.preferences.check(PreferencesError.forked)
     do {
       return try fetchPresent()
     } catch let error as PreferencesError where error.code == .rolledBack {
-      // What is left is shown to whoever decides about it.
+      // The remaining values are shown to the person who decides.
       var left = try locked { try closedContents(of: writableConnection()).contents }
       left.otherKeysFailure = error
       return left
@@ -62,7 +62,7 @@ extension Engine {
     }
   }
 
-  /// Whether there is no database, and no value to remove, so that none must be created.
+  /// Whether there is no database and no value to remove, so that none must be created.
   func isWithout(_ keys: [KeyBytes]?) throws -> Bool {
     guard ownTransaction == nil, cache.generation == 0 else { return false }
     return try locked {
@@ -72,7 +72,7 @@ extension Engine {
     }
   }
 
-  /// Reads all values into the cache, unless they are too many.
+  /// Reads all values into the cache, unless there are too many.
   func fetchAllIntoCache() throws {
     try locked {
       guard ownTransaction == nil else { return }
@@ -88,9 +88,9 @@ extension Engine {
     }
   }
 
-  /// Opens the database if there is one, and learns what others have changed.
+  /// Opens the database if there is one, and learns the changes of others.
   ///
-  /// It looks at the path first: the counter of a file that was replaced does not change any more.
+  /// It checks the path first, because the counter of a replaced file does not change any more.
   func refresh() throws {
     try locked {
       guard ownTransaction == nil else { return }
@@ -100,7 +100,7 @@ extension Engine {
     }
   }
 
-  /// Reads within one transaction, after the cache has got what others have changed.
+  /// Reads within one transaction, after the cache has learned the changes of others.
   func read<Result>(_ database: OpenDatabase, _ body: () throws -> Result) throws -> Result {
     try database.connection.run("BEGIN")
     defer { database.connection.rollBack() }
@@ -112,7 +112,7 @@ extension Engine {
     return result
   }
 
-  /// Brings the cache to the database's generation, and posts what others have changed.
+  /// Brings the cache to the database's generation, and posts the changes of others.
   func advance(to state: OpenDatabase.State, _ database: OpenDatabase) throws {
     let known = cache.generation
     guard state.generation != known else { return }
@@ -148,7 +148,7 @@ extension Engine {
     return PreferenceChange(key.text, from: old.value?.object, to: new?.object)
   }
 
-  /// Forgets all values, since it is not known what has changed.
+  /// Forgets all values, because the changes are unknown.
   private func renew(_ state: OpenDatabase.State, _ database: OpenDatabase) throws {
     defer { cache.advance(to: state.generation, nil, keepsNew: false) }
     guard !observers.isEmpty else { return }
@@ -167,8 +167,8 @@ extension Engine {
     post(posted)
   }
 
-  /// Corrects the counter if it has not the database's generation, because a writer was killed or
-  /// somebody else changed the file.
+  /// Corrects the counter if it differs from the database's generation, because a writer was killed
+  /// or somebody else changed the file.
   func correctCounter(_ database: OpenDatabase, _ generation: Int64) {
     guard !database.isOnNetwork, database.counter.generation != generation,
       (try? database.counter.tryLock()) == true
@@ -181,35 +181,29 @@ extension Engine {
 }
 
 extension Engine {
-  /// Reads the values that `UserDefaults` has saved, unless they were read already.
+  /// Reads the values saved by `UserDefaults`, unless they were read already.
   func loadPropertyList() throws {
     let stamps = [FileStamp(file.propertyListPath)]
     if case .propertyList(let loaded) = source, loaded.stamps == stamps { return }
     var loaded = LoadedValues(values: [:], stamps: stamps)
-    for (key, value) in try propertyListValues() {
-      do throws(PreferencesError) {
-        loaded.values[key] = try PreferenceValue.stored(value, forKey: key.text)
-      } catch { loaded.unreadable[key] = error }
-    }
+    loaded.values = try propertyListValues()
     let before = source
     source = .propertyList(loaded)
     cache.end()
     postChanges(from: before, to: loaded.values)
   }
 
-  /// Returns the values of the property list; empty if there is none.
-  private func propertyListValues() throws -> [KeyBytes: Any] {
+  private func propertyListValues() throws -> [KeyBytes: PreferenceValue] {
     guard let stat = try translated(PrivateFile.look(file.propertyListPath)) else { return [:] }
-    // Others may read it, but not have written it.
+    // Others may be able to read it, but not to write it.
     try translated(PrivateFile.check(stat, file.propertyListPath, forbidden: 0o022))
     let values = try PropertyListFile(path: file.propertyListPath).read().values
-    return [KeyBytes: Any](values.map { (KeyBytes($0), $1) }) { _, last in last }
+    return [KeyBytes: PreferenceValue](values.map { (KeyBytes($0), $1) }) { _, last in last }
   }
 
-  /// Imports the values of the property list that have no value yet.
+  /// Imports the values of the property list whose keys have no value yet.
   ///
-  /// If the list is damaged, the preferences can be used, and importing is tried again when they
-  /// are next opened.
+  /// If the list is damaged, the preferences can be used, and the next opening tries again.
   func importPropertyList(into transaction: WriteTransaction) throws {
     guard !hasTriedToImport else { return transaction.importFailure = importFailure }
     hasTriedToImport = true
@@ -228,11 +222,7 @@ extension Engine {
   /// Returns the values of the property list, all of which can be stored.
   private func valuesToImport() throws -> [KeyBytes: PreferenceValue] {
     do {
-      var values: [KeyBytes: PreferenceValue] = [:]
-      for (key, value) in try propertyListValues() {
-        values[key] = try PreferenceValue.stored(value, forKey: key.text)
-      }
-      return values
+      return try propertyListValues()
     } catch {
       let error = PreferencesError.any(error)
       throw PreferencesError(
@@ -242,8 +232,7 @@ extension Engine {
     }
   }
 
-  /// Returns the value that a key without a row will have when the property list is imported; `nil` if
-  /// there is none.
+  /// Returns the value that a key without a row will get from the property list, or `nil`.
   func valueToImport(_ key: KeyBytes, into database: OpenDatabase) throws -> PreferenceValue? {
     guard !database.isImported, try !database.hasRow(key) else { return nil }
     return try valuesToImport()[key]
@@ -283,7 +272,7 @@ extension Engine {
     for _ in 0..<5 {
       let stamps = [file.path, file.logPath].map { FileStamp($0) }
       let found = Result { try presentSnapshotContents() }
-      // Without a lock, what was read is of one time only if nobody has changed the files.
+      // Without a lock, the values are from one time only if nobody has changed the files.
       if [file.path, file.logPath].map({ FileStamp($0) }) == stamps { return try found.get() }
     }
     throw PreferencesError(

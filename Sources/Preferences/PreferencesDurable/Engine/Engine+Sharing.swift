@@ -24,7 +24,7 @@ extension Engine {
     if transaction.keepsBatches { try transaction.closeBatch() }
   }
 
-  /// Changes what a file says about sharing, in one transaction.
+  /// Changes the state of sharing in a file, in one transaction.
   func maintain<Result>(
     creating: Bool = false, _ body: (WriteTransaction) throws -> Result
   ) throws -> Result {
@@ -53,8 +53,7 @@ extension Engine {
     }
   }
 
-  /// Returns whether the values may have come from other machines, also if the file cannot be
-  /// changed here.
+  /// Whether the values may come from other machines, also if the file cannot be changed here.
   func isShared() throws -> Bool {
     try ForkMark.preferences.check(PreferencesError.forked)
     return try locked {
@@ -69,9 +68,7 @@ extension Engine {
     }
   }
 
-  /// Reads what a file says about sharing, in one transaction.
-  ///
-  /// Returns `nil` if there is no file.
+  /// Reads the state of sharing in one transaction, or returns `nil` if there is no file.
   func inspect<Result>(
     _ body: (OpenDatabase, OpenDatabase.State) throws -> Result
   ) throws -> Result? {

@@ -2,7 +2,7 @@ internal import PreferencesCore
 internal import PrephirencesSystem
 
 extension Engine {
-  /// Opens the database, and creates it if it is missing.
+  /// Opens the database, or creates it.
   func open() throws {
     try locked {
       guard ownTransaction == nil else { return }
@@ -16,17 +16,17 @@ extension Engine {
     }
   }
 
-  /// Performs changes in one transaction: all of them, or none.
+  /// Performs changes in one transaction: all or none.
   ///
-  /// Within a transaction of the same thread, they become a part of that.
+  /// Within a transaction of the same thread, they become a part of it.
   ///
-  /// If only a part of them fails, they are undone there; `isOne` is `false` if they are a single
-  /// change, which needs no such care. If `isBatch`, the changes of a shared file are sent as one. If
-  /// `isRehearsal`, they are taken back, and ``Rehearsed`` is thrown where they would be committed. If
-  /// `repeats`, the closure is called once more if the disk was full, and has room without the log.
+  /// If only a part of them fails, the part is undone; `isOne` is `false` for a single change,
+  /// which does not need this. With `isBatch`, the changes of a shared file are sent as one. With
+  /// `repeats`, the closure is called again if the disk was full and emptying the log has freed
+  /// space.
   func write<Result>(
-    asOne isOne: Bool = true, isBatch: Bool = false, isRehearsal: Bool = false,
-    repeats: Bool = false, _ body: (WriteTransaction) throws -> Result
+    asOne isOne: Bool = true, isBatch: Bool = false, repeats: Bool = false,
+    _ body: (WriteTransaction) throws -> Result
   ) throws -> Result {
     try ForkMark.preferences.check(PreferencesError.forked)
     if let transaction = ownTransaction {
@@ -34,16 +34,17 @@ extension Engine {
       return isOne ? try transaction.part { try body(transaction) } : try body(transaction)
     }
     do {
-      return try writeOnce(isBatch: isBatch, isRehearsal: isRehearsal, body)
+      return try writeOnce(isBatch: isBatch, body)
     } catch let error as PreferencesError
       where repeats && error.isOfFullDisk && error.code != .outcomeUnknown
     {
-      return try writeOnce(isBatch: isBatch, isRehearsal: isRehearsal, body)
+      return try writeOnce(isBatch: isBatch, body)
     }
   }
 
+  /// If `isRehearsal`, ``Rehearsed`` is thrown where the changes would be committed.
   private func writeOnce<Result>(
-    isBatch: Bool, isRehearsal: Bool, _ body: (WriteTransaction) throws -> Result
+    isBatch: Bool, isRehearsal: Bool = false, _ body: (WriteTransaction) throws -> Result
   ) throws -> Result {
     try locked {
       do {
@@ -64,15 +65,15 @@ extension Engine {
           return result
         }
       } catch {
-        // What was to be imported with it is imported with the next change.
+        // The next change imports the values.
         if importFailure == nil { hasTriedToImport = false }
         throw error
       }
     }
   }
 
-  /// Calls a closure, which ends the transaction, with the writers' lock; if it throws, the transaction
-  /// is taken back.
+  /// Calls a closure, which ends the transaction, with the writers' lock; if it throws, the
+  /// transaction is rolled back.
   func changing<Result>(_ body: (OpenDatabase, OpenDatabase.State) throws -> Result) throws
     -> Result
   {
@@ -91,13 +92,25 @@ extension Engine {
     }
   }
 
-  /// Reports that changes would have been committed.
+  /// The changes would have been committed.
   private struct Rehearsed: Error {}
 
   /// Fails as changes would, without making them, and without creating a file.
   func rehearse(_ changes: [(key: KeyBytes, value: PreferenceValue.Encoded?)], isBatch: Bool) throws
   {
     try ForkMark.preferences.check(PreferencesError.forked)
+    func store(in transaction: WriteTransaction) throws {
+      for (key, value) in changes { try transaction.store(value, for: key) }
+    }
+    if let transaction = ownTransaction {
+      try transaction.checkFailure()
+      do {
+        try transaction.part {
+          try store(in: transaction)
+          throw Rehearsed()
+        }
+      } catch is Rehearsed { return }
+    }
     let isWithoutDatabase = try locked {
       try look(forWriting: false)
       guard case .propertyList = source else { return false }
@@ -108,13 +121,11 @@ extension Engine {
       return
     }
     do {
-      try write(isBatch: isBatch, isRehearsal: true) { transaction in
-        for (key, value) in changes { try transaction.store(value, for: key) }
-      }
+      try writeOnce(isBatch: isBatch, isRehearsal: true, store)
     } catch is Rehearsed {}
   }
 
-  /// Returns the database, whose writers' lock this process has then.
+  /// Returns the database after taking its writers' lock.
   func lockedDatabase(_ deadline: Deadline) throws -> OpenDatabase {
     while true {
       let database = try writableDatabase()
@@ -126,7 +137,8 @@ extension Engine {
           throw error
         }
       }
-      // Somebody has removed or replaced a file. Who still has the old counter must ask.
+      // Somebody has removed or replaced a file. Processes with the old counter must ask the
+      // database.
       try? database.counter.setUncertain(after: 0)
       database.counter.unlock()
       leave()
@@ -137,7 +149,7 @@ extension Engine {
   }
 
   private func writableDatabase() throws -> OpenDatabase {
-    // An open one is looked at under the lock.
+    // An open one is checked under the lock.
     if case .database(let database) = source {
       try database.counter.requireOpen()
       return database
@@ -179,7 +191,7 @@ extension Engine {
     noteUncopiedChanges(of: database)
   }
 
-  /// Lets the log be copied in a moment.
+  /// Has the log copied shortly.
   func noteUncopiedChanges(of database: OpenDatabase) {
     guard !database.hasUncopiedChanges, !database.isOnNetwork else { return }
     database.hasUncopiedChanges = LogCopier.shared.note(self)
@@ -194,7 +206,7 @@ extension Engine {
     cache.advance(
       to: transaction.generation, transaction.hasUnlistedChanges ? nil : changes, keepsNew: true)
     postSignal()
-    // After the cache: an observer that begins now reads the new values.
+    // After the cache: an observer that starts now reads the new values.
     guard !observers.isEmpty else { return }
     var posted = known.compactMap { key, old in
       old.value.map { PreferenceChange(key.text, from: $0.object, to: nil) }
@@ -202,7 +214,7 @@ extension Engine {
     for (change, cached) in zip(transaction.changes, changes) {
       let (key, new) = (change.key.text, cached.value?.value?.object)
       let old = change.old.map(\.decoded)
-      // A value that was damaged is not known.
+      // A damaged value is unknown.
       let isKnown = old.map { $0 != nil } ?? true
       posted.append(
         isKnown

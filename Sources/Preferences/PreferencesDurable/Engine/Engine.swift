@@ -5,35 +5,35 @@ internal import Synchronization
 
 /// What all preferences of one file share in a process: the connection, the cache, the observers.
 ///
-/// Unchecked because the compiler cannot see that the lock guards every property that changes.
+/// Unchecked because the compiler cannot see that the lock guards every mutable property.
 final class Engine: @unchecked Sendable {
   let file: SuiteFile
   let cache = ReadCache()
   let observers = PreferenceObservers()
   let watch = EngineWatch()
 
-  /// The thread that uses the connection, all of its transaction long; 0 if there is none.
+  /// The thread that uses the connection, for a whole transaction; 0 if there is none.
   private let owner = PosixCondition<UInt>(0)
 
-  /// How often the thread with the lock has taken it; used under the lock.
+  /// How often the owning thread has taken the lock; used under the lock.
   private var depth = 0
 
-  /// Whether the thread with the lock has posted changes that are not delivered yet.
+  /// Whether the owning thread has posted changes that are not delivered yet.
   private var hasPosted = false
 
   /// Where values are read; used under the lock.
   var source = Source.unknown
 
-  /// Why the property list was not imported, used under the lock.
+  /// Why the property list was not imported; used under the lock.
   var importFailure: PreferencesError?
 
-  /// The values that others have damaged since observers were last told, used under the lock.
+  /// Damaged values since observers were last notified; used under the lock.
   var damage: [PreferencesError] = []
 
-  /// Whether this process has tried to import it since it opened the database.
+  /// Whether this process has tried the import since it opened the database.
   var hasTriedToImport = false
 
-  /// What the changes of a shared file must keep to, and how much it has; used under the lock.
+  /// The rules and totals of a shared file; used under the lock.
   var rules: SharingRules?
   var totals: SharedTotals?
 
@@ -53,7 +53,7 @@ final class Engine: @unchecked Sendable {
     /// The database cannot be changed here.
     case snapshot(LoadedValues)
 
-    /// A database that was removed or replaced: what is known of its values.
+    /// A database that was removed or replaced, with its last known values.
     case left(LoadedValues)
   }
 
@@ -75,8 +75,8 @@ final class Engine: @unchecked Sendable {
 
   /// Runs code under the lock, and then delivers the changes that it has posted.
   ///
-  /// What other threads have posted is left to them, so that a setter does not return before its
-  /// change is reported.
+  /// Other threads deliver their own changes, so that a setter does not return before its change is
+  /// reported.
   func locked<Result>(_ body: () throws -> Result) throws -> Result {
     try ForkMark.preferences.check(PreferencesError.forked)
     try takeLock()
@@ -86,7 +86,7 @@ final class Engine: @unchecked Sendable {
     return try body()
   }
 
-  /// Runs code under the lock, unless another thread has it; returns `nil` then.
+  /// Runs code under the lock, or returns `nil` if another thread holds it.
   func lockedIfFree<Result>(_ body: () throws -> Result) rethrows -> Result? {
     let thread = Self.currentThread
     let isLocked = owner.withLock { owner in
@@ -115,18 +115,20 @@ final class Engine: @unchecked Sendable {
       throw PreferencesError.timedOut("another thread used the preferences for too long", file.path)
     case nil:
       throw PreferencesError.timedOut(
-        "a transaction of another thread waits for that of this thread, and so cannot be waited for",
+        "a transaction of another thread waits for that of this thread, and so cannot be waited "
+          + "for",
         file.path)
     }
   }
 
   private func release() {
     depth -= 1
-    // In a child that was forked meanwhile, another thread of the parent may have the lock for ever.
+    // In a child that was forked meanwhile, another thread of the parent may hold the lock for
+    // ever.
     guard depth == 0, !ForkMark.preferences.isForked else { return }
     let delivers = hasPosted
     hasPosted = false
-    // Those that wait want the same, so one is enough.
+    // All waiting threads want the same, so waking one is enough.
     owner.change(wakingAll: false) { $0 = 0 }
     if delivers { observers.deliverPending() }
   }
@@ -173,8 +175,7 @@ final class Engines: Sendable {
   private struct State {
     var entries: [SuiteFile: Entry] = [:]
 
-    /// The engines that were last asked for; they stay open, so that short-lived preferences cost
-    /// little.
+    /// The most recently used engines, which stay open so that short-lived preferences cost little.
     var recent: [Engine] = []
   }
 
@@ -212,8 +213,8 @@ extension Engine {
     reportingTo failures: Failures
   ) throws -> PreferenceObservation {
     try watch.begin(self, reportingTo: failures)
-    // What was changed before is not reported, and what is known now is the old value of the next
-    // change. Whoever reads gets the failures.
+    // Earlier changes are not reported; the present values are the old ones of the next change.
+    // Reads report failures.
     try? refresh()
     try? learn(observer.keys)
     let observation = observers.add(observer, of: preferences)

@@ -4,11 +4,11 @@ internal import PrephirencesSystem
 internal import Synchronization
 internal import SystemPackage
 
-/// The thread that notices the changes of other processes, while there are observers, and a moment
-/// longer.
+/// The thread that notices the changes of other processes, while there are observers and shortly
+/// after.
 ///
-/// If the kernel's notifications end, it begins with new ones. If that is not possible, it reports
-/// that once, and later uses of the preferences try again.
+/// If the kernel's notifications end, it starts them again. If that is impossible, it reports that
+/// once, and later uses of the preferences try again.
 ///
 /// Unchecked because the lock guards the properties.
 final class EngineWatch: @unchecked Sendable {
@@ -18,7 +18,7 @@ final class EngineWatch: @unchecked Sendable {
   /// Where failures are reported: an element for each observation.
   private var reporters: [Failures] = []
 
-  /// When a broken watch was last begun again.
+  /// When a broken watch was last restarted.
   private var lastTry = ContinuousClock.now
 
   private let broken = Atomic(false)
@@ -45,7 +45,7 @@ final class EngineWatch: @unchecked Sendable {
     if isIdle { IdleWatches.shared.keep(self) }
   }
 
-  /// Ends the watch, unless somebody observes again.
+  /// Ends the watch unless somebody observes again.
   fileprivate func endIfIdle() {
     let ended: FileWatch? = lock.withLock {
       guard reporters.isEmpty else { return nil }
@@ -66,7 +66,7 @@ final class EngineWatch: @unchecked Sendable {
 
   // MARK: - Thread
 
-  /// Begins to watch; the caller has the lock.
+  /// Starts watching; the caller holds the lock.
   private func start(_ engine: Engine) throws(PreferencesError) {
     let file = engine.file
     do throws(Errno) {
@@ -75,13 +75,13 @@ final class EngineWatch: @unchecked Sendable {
         defer { started.close() }
         var (event, hasWorked) = (FileWatch.Event.changed, false)
         var failure: PreferencesError?
-        // The first look is for what was changed before.
+        // The first check is for earlier changes.
         while event == .changed {
           do {
             guard let engine else { return }
             look(engine, &failure)
           }
-          // On a network, only a look shows what another machine has changed.
+          // On a network, poll for the changes of other machines.
           event = started.wait(file.isOnNetwork ? 1000 : -1)
           hasWorked = hasWorked || event == .changed
         }
@@ -103,7 +103,7 @@ final class EngineWatch: @unchecked Sendable {
       watch = nil
       guard !reporters.isEmpty else { return nil }
       do throws(PreferencesError) {
-        // One that fails at once would do so again and again.
+        // A watch that fails at once would do so repeatedly.
         guard startsAgain else { throw error }
         try start(engine)
         return nil
@@ -116,12 +116,12 @@ final class EngineWatch: @unchecked Sendable {
     if let failure { report(failure) }
   }
 
-  /// Learns what has changed, and reports a failure, unless it is that of the last look.
+  /// Learns what has changed, and reports a failure unless the last check had the same.
   private func look(_ engine: Engine, _ last: inout PreferencesError?) {
-    // Who observes next looks first.
+    // A new observer checks first.
     guard !lock.withLock({ reporters.isEmpty }) else { return }
     var failure: PreferencesError?
-    // Without another look, a change that was missed would be reported with the next one.
+    // Without another check, a missed change would be reported with the next one.
     for _ in 0..<5 {
       do {
         try engine.refresh()
@@ -150,8 +150,8 @@ final class EngineWatch: @unchecked Sendable {
   }
 }
 
-/// The watches without observers: to end one takes the kernel milliseconds, so who observes again and
-/// again keeps it.
+/// The watches without observers: ending one takes the kernel milliseconds, so repeated
+/// observations reuse it.
 ///
 /// Unchecked because the lock guards the properties.
 private final class IdleWatches: @unchecked Sendable {
@@ -163,7 +163,7 @@ private final class IdleWatches: @unchecked Sendable {
 
   private static let time: Duration = .seconds(1)
 
-  /// A user can have few of the kernel's notifications.
+  /// The kernel limits a user's notifications.
   private static let greatestCount = 8
 
   /// Ends a watch after a moment.
@@ -192,7 +192,7 @@ private final class IdleWatches: @unchecked Sendable {
     }
   }
 
-  /// When the next watch ends; `nil` if there is none, and the thread ends.
+  /// When the next watch ends, or `nil` if there is none, and the thread ends.
   private func next() -> ContinuousClock.Instant? {
     lock.withLock {
       hasThread = !watches.isEmpty
@@ -211,7 +211,7 @@ private final class IdleWatches: @unchecked Sendable {
 
 extension PreferencesError {
   fileprivate static func unwatchable(_ error: Errno, _ path: String) -> Self {
-    // The kernel's words for it are those of a full disk.
+    // The kernel reports this like a full disk.
     guard error == .noSpace || error == .tooManyOpenFiles else {
       return Self(.failed(error, "watch", path))
     }

@@ -2,7 +2,7 @@ internal import PreferencesCore
 internal import PrephirencesSystem
 internal import Synchronization
 
-/// The failures of calls that don't throw, and who wants to know them.
+/// The failures of calls that don't throw, and their observers.
 final class Failures: Sendable {
   private struct State {
     var error: PreferencesError?
@@ -12,7 +12,7 @@ final class Failures: Sendable {
 
   private let state = PosixMutex(State())
 
-  /// Whether there is an error, so that success costs no lock.
+  /// Whether there is an error, so that success needs no lock.
   private let hasError = Atomic(false)
 
   var last: PreferencesError? { state.withLock(\.error) }

@@ -1,10 +1,10 @@
 internal import Glibc
 internal import PrephirencesSystem
 
-/// Copies the logs of this process's changes into their databases, some seconds after a change, and
+/// Copies the logs of this process's changes into their databases, some seconds after a change and
 /// when the process ends.
 ///
-/// What is in the database only is safe from whatever happens to the log; and the log stays short.
+/// Values in the database do not depend on the log; and the log stays short.
 final class LogCopier: Sendable {
   static let shared = LogCopier()
 
@@ -25,7 +25,7 @@ final class LogCopier: Sendable {
 
   /// Records that a log has changes that are not in the database.
   ///
-  /// Returns `false` if it is not copied in a moment, and the next change must try again.
+  /// Returns `false` if it will not be copied soon, and the next change must try again.
   func note(_ engine: Engine) -> Bool {
     let (needsThread, registers) = state.withLock { state in
       state.engines.append(WeakEngine(engine: engine))
@@ -53,7 +53,7 @@ final class LogCopier: Sendable {
     repeat { sleep(Self.seconds) } while copy()
   }
 
-  /// Copies what can be copied now; returns `false` if nothing is left, and the thread ends.
+  /// Copies what can be copied now, or returns `false` if nothing is left, and the thread ends.
   private func copy() -> Bool {
     let engines = state.withLock { state in
       defer { state.engines = [] }

@@ -1,12 +1,12 @@
 public import PreferencesCore
 
 extension DurablePreferences {
-  /// Starts notifying an observer of changes, also of those that other processes make.
+  /// Starts notifying an observer of changes by this and other processes.
   ///
-  /// If that is not possible, for example because the kernel allows no more watches, nothing is
-  /// observed: the observation ends at once, and ``lastError`` has the reason. If it becomes
-  /// impossible later, that is reported once, also to ``observeFailures(_:)``; each use of the
-  /// preferences then reports the changes of others, and tries to notice them again.
+  /// If that is not possible, for example because the kernel allows no more watches, the
+  /// observation ends at once, and ``lastError`` has the reason. If it becomes impossible later,
+  /// that is reported once, also to ``observeFailures(_:)``. Each use of the preferences then
+  /// reports the changes of others, and tries to observe them again.
   ///
   /// - Parameter observer: The observer.
   /// - Returns: The observation; it ends when this object is destroyed.
@@ -28,7 +28,7 @@ extension DurablePreferences {
 }
 
 extension PreferenceObserver {
-  /// The observer, which is notified of a key only if that has the same bytes.
+  /// The observer, which is only notified of a key with the same bytes.
   fileprivate var comparingBytes: PreferenceObserver {
     guard let keys else { return self }
     let exact = Set(keys.map(KeyBytes.init))
@@ -59,7 +59,7 @@ extension DurablePreferences {
 }
 
 extension DurablePreferencesType {
-  /// Calls a closure with each change of a key's value, whoever makes it.
+  /// Calls a closure with each change of a key's value, by this or another process.
   ///
   /// A stored value of another type is reported as the default.
   ///
@@ -78,10 +78,8 @@ extension DurablePreferencesType {
 
   /// Returns the future changes of a key's value, as a sequence.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - initial: Whether the sequence starts with the present value.
-  /// - Returns: The sequence; a slow reader gets the last value, not each.
+  /// - Parameter initial: Whether the sequence starts with the present value.
+  /// - Returns: The sequence; a slow reader gets only the last value.
   public func changes<Value>(
     of key: DurablePreferences.Key<Value>, initial: Bool = false
   ) -> some AsyncSequence<DurablePreferences.KeyChange<Value>, Never> & Sendable {

@@ -9,34 +9,33 @@ final class OpenDatabase {
   let identity: FileIdentity
   let isOnNetwork: Bool
 
-  /// The log and its index that the connection uses; `nil` if they are not known.
+  /// The log and its index that the connection uses; `nil` if unknown.
   var logFiles: Set<FileIdentity>?
 
-  /// The number of frames from which on a writer checkpoints.
+  /// The number of frames at which a writer checkpoints.
   var checkpointThreshold = OpenDatabase.leastCheckpointThreshold
 
   static let leastCheckpointThreshold = 1000
 
-  /// The bytes of a page in the log, with its header.
+  /// The size of a page in the log, with its header.
   static let frameSize = 4120
 
-  /// The bytes of a file system below which each change is copied at once.
+  /// With less free space in the file system, each change is copied at once.
   static let leastFreeRoom = 64 << 10
 
-  /// Whether this process has made changes that may be in the log only.
+  /// Whether this process has made changes that may only be in the log.
   var hasUncopiedChanges = false
 
-  /// The generation that this connection has brought to the disk.
+  /// The last generation that this connection has synced.
   var syncedGeneration: Int64 = 0
 
-  /// The random bytes of the batch of a shared file whose number this connection has brought to the
-  /// disk.
+  /// The random bytes of the batch of a shared file whose number this connection has synced.
   var syncedBatch: [UInt8] = []
 
   /// Whether the property list of `UserDefaults` was imported when the state was last read.
   private(set) var isImported = false
 
-  /// Whether the tables that were checked are those of a shared file.
+  /// Whether the checked tables are those of a shared file.
   var isShared: Bool
 
   init(
@@ -50,11 +49,11 @@ final class OpenDatabase {
     self.isShared = isShared
   }
 
-  /// Closes the files, also if they were removed or replaced.
+  /// Closes the files, even if they were removed or replaced.
   ///
-  /// But if only the database was replaced, then the new one uses the index of the log, too, and
-  /// closing it would drop this process's locks on it. Then the connection is leaked, as if other code
-  /// of this process has closed its descriptors.
+  /// If only the database was replaced, however, the new one uses the index of the log, too, and
+  /// closing it would drop this process's locks on it. Then the connection is leaked, as it is if
+  /// other code of this process has closed its descriptors.
   func close(_ file: SuiteFile) {
     guard counter.isOpen else { return }
     if (try? file.inspect())??.identity != identity {
@@ -72,19 +71,19 @@ final class OpenDatabase {
     var floor: Int64 = 0
     var isImported = false
 
-    /// The generation in which the file was last shared, or its settings were changed; 0 if it is
-    /// not shared.
+    /// The generation in which the file was last shared or its settings changed; 0 if it is not
+    /// shared.
     var sharing: Int64 = 0
   }
 
-  /// The generations that a file can have: twice as much fits into the counter.
+  /// The possible generations: twice as much fits into the counter.
   private static let generations = 1..<(Int64.max >> 1)
 
   /// Reads the numbers at the beginning of a transaction.
   ///
-  /// Fails with ``PreferencesError/Code/rolledBack`` if changes that were made are missing.
+  /// Fails with ``PreferencesError/Code/rolledBack`` if committed changes are missing.
   func latestState() throws -> State {
-    // Before the transaction begins to read: a change that is made later may not be in it.
+    // Read before the transaction, which may lack a later change.
     let least = isOnNetwork ? nil : counter.record?.least
     let state = try state()
     if let least, state.generation < least {
@@ -109,7 +108,7 @@ final class OpenDatabase {
     return state
   }
 
-  /// Checks the tables that another process has made or removed.
+  /// Checks the tables that another process has created or removed.
   private func checkSharing(_ state: State) throws {
     let finding =
       connection.isInTransaction
@@ -123,7 +122,7 @@ final class OpenDatabase {
       .damaged, "the preferences are damaged; move the file away: \(connection.path)")
   }
 
-  /// Returns the stored value of a key; `nil` if there is none.
+  /// Returns the stored value of a key, or `nil`.
   func stored(_ key: KeyBytes) throws -> PreferenceValue.Encoded? {
     try connection.first("SELECT kind, value FROM preference WHERE key = ?", .bytes(key.bytes)) {
       Self.value($0, 0)
@@ -135,26 +134,26 @@ final class OpenDatabase {
     try connection.exists("SELECT 1 FROM preference WHERE key = ?", .bytes(key.bytes))
   }
 
-  /// Returns the bytes of the keys in a table that are not text in bytes.
+  /// Returns the keys in a table that are not text in bytes.
   func damagedKeys(in table: String) throws -> [[UInt8]] {
     try connection.all("SELECT key FROM \(table)") { row in
       Self.text(row, 0) == nil ? row.bytes(0) : nil
     }
   }
 
-  /// Calls a closure with each key, removed ones included.
+  /// Calls a closure with each key, including removed ones.
   static func forEachKey(of connection: SQLiteConnection, _ body: (KeyBytes) -> Void) throws {
     try connection.run("SELECT key FROM preference") { row in
       if let key = text(row, 0) { body(KeyBytes(key)) }
     }
   }
 
-  /// Returns the number of keys, removed ones included.
+  /// Returns the number of keys, including removed ones.
   func count() throws -> Int {
     Int(try connection.integer("SELECT count(*) FROM preference") ?? 0)
   }
 
-  /// Calls a closure with each key that has a value; without those that are damaged themselves.
+  /// Calls a closure with each undamaged key that has a value.
   func forEach(_ body: (KeyBytes, PreferenceValue.Encoded) throws -> Void) throws {
     try connection.run(Self.allValues) { row in
       if let key = Self.text(row, 0), let value = Self.value(row, 1) {
@@ -163,7 +162,7 @@ final class OpenDatabase {
     }
   }
 
-  /// Returns all values that can be read, and why others cannot.
+  /// Returns all readable values, and why others cannot be read.
   static func contents(of connection: SQLiteConnection) throws -> ReadablePairs {
     var contents = ReadablePairs()
     try connection.run(allValues) { row in
@@ -183,7 +182,7 @@ final class OpenDatabase {
 
   private static let allValues = "SELECT key, kind, value FROM preference WHERE kind != 0"
 
-  /// Returns what has changed since a generation; `nil` if there are more changes than `limit`.
+  /// Returns what has changed since a generation, or `nil` if there are more changes than `limit`.
   func changes(
     since generation: Int64, limit: Int
   ) throws -> [(key: KeyBytes, value: PreferenceValue.Encoded?)]? {
@@ -191,7 +190,7 @@ final class OpenDatabase {
       "SELECT key, kind, value FROM preference WHERE generation > ? ORDER BY generation LIMIT ?",
       .integer(generation), .integer(Int64(limit) + 1)
     ) { row in
-      // Nobody asks for a key that is damaged.
+      // No call can name a damaged key.
       Self.text(row, 0).map { (key: KeyBytes($0), value: Self.value(row, 1)) }
     }
     return changes.count > limit ? nil : changes
@@ -210,7 +209,7 @@ final class OpenDatabase {
   private static let damagedKey = PreferencesError(
     .damaged, "a key of the preferences is damaged; remove all of them, or restore a copy")
 
-  /// Returns the value in a row; `nil` if it was removed.
+  /// Returns the value in a row, or `nil` if it was removed.
   static func value(_ row: SQLiteStatement, _ column: CInt) -> PreferenceValue.Encoded? {
     let number = row.integer(column).flatMap { UInt8(exactly: $0) }
     let kind = number.flatMap(PreferenceValue.Kind.init) ?? .damaged
@@ -220,7 +219,6 @@ final class OpenDatabase {
 }
 
 extension PreferenceValue.Encoded {
-  /// Returns the value.
   func decoded(forKey key: KeyBytes) throws -> PreferenceValue {
     guard let value = decoded else { throw PreferencesError.damagedValue(key.text) }
     return value

@@ -2,7 +2,6 @@ internal import Glibc
 internal import PreferencesCore
 internal import PrephirencesSystem
 
-/// What is known of a key.
 enum KnownValue: Sendable {
   case absent
   case value(PreferenceValue)
@@ -12,11 +11,11 @@ enum KnownValue: Sendable {
   var value: PreferenceValue? { if case .value(let value) = self { value } else { nil } }
 }
 
-/// What the cache learns of a key that was changed.
+/// What the cache learns of a changed key.
 struct CachedChange {
   let key: KeyBytes
 
-  /// `nil` if the value is damaged: it is not known, so that reading it reports the damage.
+  /// `nil` if the value is damaged: it is unknown, so that a read reports the damage.
   let value: KnownValue?
   let size: Int
 
@@ -29,8 +28,8 @@ struct CachedChange {
 
 /// The values that were read, as of one generation.
 ///
-/// A read takes one system call as long as the counter has that generation. Unchecked because the
-/// lock guards everything.
+/// A read takes one system call while the counter has that generation. Unchecked because the lock
+/// guards everything.
 final class ReadCache: @unchecked Sendable {
   private let lock = PosixMutex()
   private var values: [KeyBytes: Entry] = [:]
@@ -47,16 +46,16 @@ final class ReadCache: @unchecked Sendable {
   private var lookedAt: Int = 0
   private var current: Int64 = 0
 
-  /// How many values are kept; then all are forgotten.
+  /// How many values are kept; beyond it, all are forgotten.
   static let greatestCount = 200_000
 
-  /// How many stored bytes the kept values have at most; then all are forgotten.
+  /// How many stored bytes the values may have; beyond it, all are forgotten.
   static let greatestSize = 64 << 20
 
-  /// How many stored bytes a kept value has at most.
+  /// How many stored bytes a kept value may have.
   static let greatestValueSize = 4 << 20
 
-  /// How long the file's path need not be looked at again, in nanoseconds.
+  /// How long the file's path need not be checked again, in nanoseconds.
   private static let lookInterval = 100_000_000
 
   /// The generation of the values; 0 if there is none.
@@ -82,13 +81,11 @@ final class ReadCache: @unchecked Sendable {
     }
   }
 
-  /// Returns what was last known of a key.
   func lastKnown(_ key: KeyBytes) -> KnownValue? { lock.withLock { values[key]?.known } }
 
-  /// Everything that was last known.
   var allKnown: [KeyBytes: KnownValue] { lock.withLock { values.mapValues(\.known) } }
 
-  /// Begins with another database.
+  /// Starts with another database.
   func begin(_ counter: GenerationCounter?, generation: Int64) {
     lock.withLock {
       self.counter = counter
@@ -99,7 +96,6 @@ final class ReadCache: @unchecked Sendable {
     }
   }
 
-  /// Forgets the database.
   func end() { begin(nil, generation: 0) }
 
   /// Records that the file was found at its path.
@@ -109,9 +105,7 @@ final class ReadCache: @unchecked Sendable {
     lock.withLock { set(value, for: key, size: size) }
   }
 
-  /// Records a later generation.
-  ///
-  /// `changes` is `nil` to forget all values.
+  /// Records a later generation; `changes` is `nil` to forget all values.
   func advance(to generation: Int64, _ changes: [CachedChange]?, keepsNew: Bool) {
     lock.withLock {
       current = generation
@@ -143,7 +137,7 @@ final class ReadCache: @unchecked Sendable {
     size = 0
   }
 
-  /// Makes reads wait for the connection, because a commit is under way.
+  /// Makes reads wait for the connection during a commit.
   func beginCommit() { lock.withLock { isCommitting = true } }
 
   func endCommit() { lock.withLock { isCommitting = false } }

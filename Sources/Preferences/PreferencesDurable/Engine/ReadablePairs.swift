@@ -1,13 +1,12 @@
 package import PreferencesCore
 
-/// All values of preferences that can be read, and why the others cannot: a damaged value hides no
-/// other one.
+/// The readable values of preferences, and why others cannot be read.
 package struct ReadablePairs {
   package var pairs: [(key: PreferenceKey, value: PreferenceValue)] = []
   package var unreadable: [(key: PreferenceKey, failure: PreferencesError)] = []
 
-  /// Why nothing is known of keys that are not listed: the values of `UserDefaults` are not imported, or
-  /// changes that were made are missing.
+  /// Why other keys are unknown: the values of `UserDefaults` are not imported, or committed
+  /// changes are missing.
   package var otherKeysFailure: PreferencesError?
 
   package init(

@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 internal import PreferencesCore
 
-/// What the local changes of a shared file must keep to.
+/// The rules for local changes of a shared file.
 struct SharingRules {
-  /// The number in `state` that these rules have.
+  /// The number of these rules in `state`.
   let number: Int64
   let quota: SharingQuota
   let isReadOnly: Bool
@@ -27,7 +27,7 @@ struct SharingRules {
     try check(transaction.changes, transaction)
   }
 
-  /// Checks those of a transaction's changes that this machine makes.
+  /// Checks a transaction's changes by this machine.
   func check(_ changes: [WriteTransaction.Change], _ transaction: WriteTransaction) throws {
     guard !isReadOnly else {
       throw PreferencesError(
@@ -50,7 +50,7 @@ struct SharingRules {
     }
   }
 
-  /// Refuses values that a program has decided, as others that it sets.
+  /// Checks values that a program has decided as others that it sets.
   func check(decided changes: [WriteTransaction.Change], _ transaction: WriteTransaction) throws {
     try check(changes, transaction)
     let growth = SharedTotals.Growth(changes)
@@ -58,7 +58,7 @@ struct SharingRules {
     try check(SharedTotals(counting: transaction), after: growth)
   }
 
-  /// Refuses what grows the preferences beyond the quota.
+  /// Refuses growth beyond the quota.
   func check(_ totals: SharedTotals, after growth: SharedTotals.Growth) throws {
     guard growth.keys <= 0 || totals.keys <= quota.keys else {
       throw PreferencesError.overQuota(
@@ -81,19 +81,18 @@ extension PreferencesError {
   }
 }
 
-/// How a file is shared.
 package struct SharingSettings: Hashable, Sendable, Codable {
   package var quota = SharingQuota()
-  /// Whether conflicts wait for a program that decides them; otherwise the engine's order wins.
+  /// Whether conflicts wait for a program that decides them; otherwise the engine's order decides.
   package var programDecides = false
-  /// Where the file is shared: a text that differs for different configurations.
+  /// Where the file is shared: different configurations have different texts.
   package var place: String?
   package init() {}
 }
 
 /// What a shared store may hold, checked when this machine writes.
 ///
-/// Only what adds keys or bytes is refused: what others have written may exceed the quota.
+/// Only added keys or bytes are refused: the changes of others may exceed the quota.
 package struct SharingQuota: Hashable, Sendable, Codable {
   package var keys = 1024
   /// Of all keys and values.
@@ -103,22 +102,21 @@ package struct SharingQuota: Hashable, Sendable, Codable {
   package init() {}
 }
 
-/// What the changes of one transaction may be, since they are sent as one.
+/// The limits of one transaction's changes, which are sent as one.
 enum BatchLimit {
   static let keys = 120
   static let bytes = 1 << 20
 
-  /// What a row has before its value.
+  /// The size of a row before its value.
   static let rowHeader = 42
 }
 
-/// How much a shared file has, so that a change needs no count of all keys.
+/// The totals of a shared file, so that a change need not count all keys.
 struct SharedTotals {
   private(set) var generation: Int64
   private(set) var keys: Int
   private(set) var bytes: Int
 
-  /// What a transaction adds.
   struct Growth {
     var keys = 0
     var bytes = 0
@@ -136,7 +134,7 @@ struct SharedTotals {
     }
   }
 
-  /// Counts what there is, with the changes of a transaction.
+  /// Counts the present rows, with the changes of a transaction.
   init(counting transaction: WriteTransaction) throws {
     var counted = (keys: 0, bytes: 0)
     try transaction.database.connection.run(
@@ -146,7 +144,7 @@ struct SharedTotals {
     (keys, bytes) = counted
   }
 
-  /// Returns the totals after a transaction; `nil` if they are not known.
+  /// Returns the totals after a transaction, or `nil` if unknown.
   func adding(_ growth: Growth, of transaction: WriteTransaction) -> Self? {
     guard generation == transaction.generation - 1, !transaction.hasUnlistedChanges else {
       return nil

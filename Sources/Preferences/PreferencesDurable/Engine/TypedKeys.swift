@@ -23,11 +23,7 @@ extension DurablePreferences {
 
     private let encoding: KeyEncoding
 
-    /// Names a preference.
-    ///
-    /// - Parameters:
-    ///   - name: The name.
-    ///   - defaultValue: The value if none is stored.
+    /// Names a preference; its value is the default if none is stored.
     public init(_ name: PreferenceKey, default defaultValue: Value) {
       self.init(name, defaultValue, KeyEncoding(of: Value.self))
     }
@@ -35,10 +31,6 @@ extension DurablePreferences {
     /// Names a preference that may have no value.
     ///
     /// Setting `nil` removes it.
-    ///
-    /// - Parameters:
-    ///   - name: The name.
-    ///   - defaultValue: The value if none is stored.
     public init<Wrapped: Sendable>(_ name: PreferenceKey, default defaultValue: Value = nil)
     where Value == Wrapped? {
       self.init(name, defaultValue, KeyEncoding(of: Wrapped.self))
@@ -50,7 +42,7 @@ extension DurablePreferences {
       self.encoding = encoding
     }
 
-    /// Returns the value of what is stored; the default if nothing is.
+    /// Returns the value of a stored object, or the default if there is none.
     func value(of stored: PreferenceValue?) throws(PreferencesError) -> Value {
       guard let stored else { return defaultValue }
       if let value: Value = encoding.decode(stored) { return value }
@@ -60,7 +52,7 @@ extension DurablePreferences {
           + "set a value of that type, or remove the key")
     }
 
-    /// Returns what to store for a value; `nil` to remove the key.
+    /// Returns the object to store for a value, or `nil` to remove the key.
     func stored(_ value: Value) throws(PreferencesError) -> PreferenceValue? {
       guard let value = unwrapped(value) else { return nil }
       return try encoding.encode(value, forKey: name)
@@ -76,7 +68,7 @@ struct KeyEncoding: @unchecked Sendable {
 
   init<Value>(of type: Value.Type) { transformation = DefaultTransformation.of(type) }
 
-  /// Returns the value of what is stored; `nil` if that is of another type.
+  /// Returns the value of a stored object, or `nil` if it is of another type.
   func decode<Value>(_ stored: PreferenceValue) -> Value? {
     PreferenceCast.cast(transformation.reverseTransformedValue(stored.object))
   }
@@ -86,7 +78,7 @@ struct KeyEncoding: @unchecked Sendable {
     if let stored = unwrapped(transformation.transformedValue(value)) {
       return try .stored(stored, forKey: key)
     }
-    // Encoded again, to find out why that failed.
+    // Encoded again to find the reason of the failure.
     if let value = value as? any Encodable { _ = try CodableForm.encode(value, forKey: key) }
     throw .unstorable(type(of: value), forKey: key)
   }
@@ -95,11 +87,9 @@ struct KeyEncoding: @unchecked Sendable {
 extension DurablePreferencesType {
   /// The value of a key, or its default.
   ///
-  /// A failure, or a stored value of another type, reads as the default, and ``DurablePreferences/lastError`` has the
-  /// reason. A change in place, such as `settings[.count] += 1`, then changes nothing. It is two
-  /// steps; for one, call ``update(_:_:)``.
-  ///
-  /// - Parameter key: The key.
+  /// A failure, or a stored value of another type, reads as the default, and
+  /// ``DurablePreferences/lastError`` has the reason. A change in place, such as `settings[.count]
+  /// += 1`, then changes nothing. It is two steps; for one, call ``update(_:_:)``.
   public subscript<Value>(key: DurablePreferences.Key<Value>) -> Value {
     get { durable.recorded { try value(for: key) } ?? key.defaultValue }
     nonmutating set { durable.recorded { try set(newValue, for: key) } }
@@ -119,20 +109,15 @@ extension DurablePreferencesType {
 
   /// Returns the value of a key, or its default if none is stored.
   ///
-  /// - Parameter key: The key.
-  /// - Returns: The value.
-  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/typeMismatch`` if the stored value
-  ///   is of another type.
+  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/typeMismatch`` if the stored
+  ///   value is of another type.
   public func value<Value>(for key: DurablePreferences.Key<Value>) throws(PreferencesError) -> Value
   {
     try key.value(of: fetchValue(forKey: key.name))
   }
 
-  /// Sets the value of a key.
+  /// Sets the value of a key; `nil` removes the key.
   ///
-  /// - Parameters:
-  ///   - value: The value; `nil` removes the key.
-  ///   - key: The key.
   /// - Throws: ``PreferencesError`` as `storeObject(_:forKey:)`.
   public func set<Value>(_ value: Value, for key: DurablePreferences.Key<Value>)
     throws(PreferencesError)
@@ -140,19 +125,12 @@ extension DurablePreferencesType {
     try storeValue(key.stored(value), forKey: key.name)
   }
 
-  /// Removes a key, so that it has its default.
-  ///
-  /// - Parameter key: The key; it may have no value.
-  /// - Throws: ``PreferencesError``.
+  /// Removes a key, so that it has its default; throws ``PreferencesError``.
   public func remove<Value>(_ key: DurablePreferences.Key<Value>) throws(PreferencesError) {
     try storeValue(nil, forKey: key.name)
   }
 
-  /// Returns whether a key has a stored value, of any type.
-  ///
-  /// - Parameter key: The key.
-  /// - Returns: `true` if there is a value.
-  /// - Throws: ``PreferencesError``.
+  /// Whether a key has a stored value of any type; throws ``PreferencesError``.
   public func hasValue<Value>(for key: DurablePreferences.Key<Value>) throws(PreferencesError)
     -> Bool
   {
@@ -161,14 +139,12 @@ extension DurablePreferencesType {
 
   /// Changes the value of a key in one step, so that no other change on this machine is lost.
   ///
-  /// Other threads and processes wait to write, so the closure must not take long. If the preferences
-  /// are shared, a change that another machine makes at the same time is a conflict.
+  /// Other threads and processes wait to write, so the closure must not take long. If the
+  /// preferences are shared, a change that another machine makes at the same time is a conflict.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - body: Changes the value. If it throws, nothing is changed.
-  /// - Returns: What the closure returns.
-  /// - Throws: What the closure throws, or ``PreferencesError``, with
+  /// - Parameter body: Changes the value. If it throws, nothing is changed.
+  /// - Returns: The closure's result.
+  /// - Throws: The closure's error, or ``PreferencesError``, with
   ///   ``PreferencesError/Code/typeMismatch`` if the stored value is of another type.
   @discardableResult
   public func update<Value, Result>(
@@ -182,13 +158,11 @@ extension DurablePreferencesType {
     }
   }
 
-  /// Changes the value of a key in one step, whatever its type; see ``update(_:_:)``.
+  /// Changes the value of a key of any type in one step; see ``update(_:_:)``.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - body: Changes the value; `nil` removes the key.
-  /// - Returns: What the closure returns.
-  /// - Throws: What the closure throws, or ``PreferencesError``.
+  /// Setting `nil` removes the key.
+  ///
+  /// - Throws: The closure's error, or ``PreferencesError``.
   @discardableResult
   public func updateValue<Result>(
     forKey key: PreferenceKey, _ body: (inout PreferenceValue?) throws -> Result
@@ -201,12 +175,11 @@ extension DurablePreferencesType {
     }
   }
 
-  /// Sets the value of a key, unless the stored value is not the expected one.
+  /// Sets the value of a key, unless the stored value is not the expected one; `nil` removes the
+  /// key.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - expected: The value that must be stored; `nil` if none must be, whatever the default.
-  ///   - value: The new value; `nil` removes the key.
+  /// - Parameter expected: The value that must be stored; `nil` if none must be, whatever the
+  ///   default.
   /// - Returns: Whether the value was set.
   /// - Throws: ``PreferencesError``.
   public func replace<Value>(
@@ -225,15 +198,13 @@ extension DurablePreferencesType {
     }
   }
 
-  /// Sets the value of a key, unless the stored value is not the expected one.
+  /// Sets the value of a key, unless the stored value is not the expected one; `nil` removes the
+  /// key.
   ///
   /// Values are the same if they are stored as the same kind and bytes: the integer 1 is not 1.0,
   /// and text in another normalization is another text.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - expected: The value that must be stored; `nil` if none must be.
-  ///   - value: The new value; `nil` removes the key.
+  /// - Parameter expected: The value that must be stored; `nil` if none must be.
   /// - Returns: Whether the value was set.
   /// - Throws: ``PreferencesError``.
   public func replaceValue(
@@ -250,7 +221,7 @@ extension DurablePreferencesType {
     }
   }
 
-  /// Whether the stored value of a key equals the value that another one stores.
+  /// Whether the stored value of a key equals the one that another encoding stores.
   private func isSame<Value>(_ stored: PreferenceValue, _ key: DurablePreferences.Key<Value>)
     throws -> Bool
   {

@@ -4,10 +4,10 @@ internal import PreferencesCore
 final class WriteTransaction {
   let database: OpenDatabase
 
-  /// The generation that the changes will have.
+  /// The generation of the changes.
   let generation: Int64
 
-  /// Whether to find out all values that change.
+  /// Whether to read all values that change.
   let isObserved: Bool
 
   /// The changes in order; a key may have several.
@@ -19,19 +19,19 @@ final class WriteTransaction {
   /// Whether the changes may become one batch of a shared file.
   let keepsBatches: Bool
 
-  /// The batches that were made for unsent values of keys that this transaction has changed, too.
+  /// The batches of earlier unsent values of keys that this transaction has changed.
   var batchesBefore: [KeyBytes: Int64] = [:]
 
-  /// How much a shared file has afterwards, if that was found out.
+  /// The totals of a shared file afterwards, if they were found out.
   var totals: SharedTotals?
 
   /// Whether the changes come from elsewhere.
   var isApplying = false
 
-  /// Whether other processes must look at the file, although no value has changed.
+  /// Whether other processes must check the file, although no value has changed.
   var wakesOthers = false
 
-  /// Why nothing is known of keys without a row: the values of `UserDefaults` are not imported.
+  /// Why keys without a row are unknown: the values of `UserDefaults` are not imported.
   var importFailure: PreferencesError?
 
   /// Why nothing may be committed any more.
@@ -50,7 +50,7 @@ final class WriteTransaction {
     self.keepsBatches = keepsBatches
   }
 
-  /// Performs changes of which, if the closure throws, none remains.
+  /// Performs changes; if the closure throws, none remains.
   func part<Result>(_ body: () throws -> Result) throws -> Result {
     let (count, hadUnlistedChanges) = (changes.count, hasUnlistedChanges)
     let batchesBefore = batchesBefore
@@ -101,7 +101,7 @@ final class WriteTransaction {
 
   /// Sets the value of a key; `nil` removes it.
   func store(_ new: PreferenceValue.Encoded?, for key: KeyBytes) throws {
-    // Removed in vain: it would be imported later.
+    // Removing is not enough: the value would be imported later.
     if new == nil { try requireKnown(key) }
     try failing {
       let old = try database.stored(key)
@@ -112,7 +112,7 @@ final class WriteTransaction {
     }
   }
 
-  /// Sets the value of a key that has never had one.
+  /// Sets the first value of a key.
   func insert(_ new: PreferenceValue.Encoded, for key: KeyBytes) throws {
     try failing {
       try database.connection.run(
@@ -123,7 +123,6 @@ final class WriteTransaction {
     }
   }
 
-  /// Records that the property list was imported.
   func setImported() throws {
     hasUnlistedChanges = true
     try failing {
@@ -148,7 +147,7 @@ final class WriteTransaction {
     try removeDamagedKeys()
   }
 
-  /// Removes the rows whose key is not text in bytes, also from the log of a shared file.
+  /// Removes rows whose key is not text in bytes, also from the log of a shared file.
   func removeDamagedKeys() throws {
     try failing {
       for table in database.isShared ? ["preference", "log"] : ["preference"] {
@@ -161,9 +160,8 @@ final class WriteTransaction {
     }
   }
 
-  /// Forgets the oldest removals, so that they don't fill the file.
-  ///
-  /// Returns `nil` if none is.
+  /// Forgets the oldest removals, so that they don't fill the file; returns `nil` if there are
+  /// none.
   func forgetRemovals(keeping count: Int64) throws -> Int64? {
     let floor = try database.connection.first(
       "SELECT generation FROM preference WHERE kind = 0 ORDER BY generation DESC LIMIT 1 OFFSET ?",
@@ -185,14 +183,14 @@ final class WriteTransaction {
       .integer(Int64((new?.kind ?? .removed).rawValue)), .bytes(new?.bytes ?? []))
   }
 
-  /// After a failure, SQLite may have undone a part.
+  /// Converts a failure, after which SQLite may have undone a part.
   private func failing<Result>(_ body: () throws -> Result) throws -> Result {
     try checkFailure()
     do {
       return try body()
     } catch {
       let found = PreferencesError.any(error)
-      // A value that is too long, or damaged, leaves the transaction as it is.
+      // A value that is too long or damaged does not affect the transaction.
       if found.code != .unstorable, found.code != .damaged || !database.connection.isInTransaction {
         failure = found
       }
@@ -202,7 +200,7 @@ final class WriteTransaction {
 }
 
 extension WriteTransaction {
-  /// Stores a value that comes from elsewhere, and so is not logged.
+  /// Stores a value from elsewhere, which is not logged.
   func apply(_ new: PreferenceValue.Encoded?, for key: KeyBytes) throws -> Bool {
     if !isApplying { try toggleLogging() }
     isApplying = true
@@ -222,8 +220,8 @@ extension WriteTransaction {
   }
 }
 
-// The triggers log each change of a shared file as a single one (batch 0). If the transaction changes
-// several keys, these become a batch; a value that was unsent before must then not go with it.
+// The triggers log each change of a shared file as a single one (batch 0). If the transaction
+// changes several keys, these become a batch, which must not include earlier unsent values.
 extension WriteTransaction {
   /// Makes the unsent single value of a key a batch of its own.
   func keepUnsentValue(of key: KeyBytes) throws {
@@ -258,13 +256,13 @@ extension WriteTransaction {
     for key in changed.keys { try move(key, to: batch) }
   }
 
-  /// Replaces the value that was unsent before, as a change without a transaction does.
+  /// Replaces the earlier unsent value, as a change without a transaction does.
   private func joinUnsentValue(of key: KeyBytes) throws {
     guard let batch = batchesBefore[key], batch != 0 else { return }
     try replaceChange(of: batch, key)
   }
 
-  /// Drops a single change, in whose place the later one of its key is, which keeps its turn.
+  /// Drops a single change that a later one of its key replaces; the later one keeps its turn.
   func replaceChange(of batch: Int64, _ key: KeyBytes) throws {
     try connection.run(
       """
@@ -275,7 +273,7 @@ extension WriteTransaction {
     try connection.run("DELETE FROM unit WHERE id = ?", .integer(batch))
   }
 
-  /// Makes a batch that waits to be sent, later than all others.
+  /// Makes a batch that is sent after all others.
   func makeBatch(isAtomic: Bool) throws -> Int64 {
     try connection.run("UPDATE sync SET units = units + 1")
     guard let batch = try connection.integer("SELECT units FROM sync") else {

@@ -4,10 +4,6 @@ extension DurablePreferencesType {
   /// Sets the value of a key; `nil` removes it.
   ///
   /// If it fails, the old value stays, and ``DurablePreferences/lastError`` has the reason.
-  ///
-  /// - Parameters:
-  ///   - value: The value.
-  ///   - key: The key.
   public func set(_ value: PreferenceValue?, forKey key: PreferenceKey) {
     durable.recorded { try storeValue(value, forKey: key) }
   }
@@ -15,8 +11,9 @@ extension DurablePreferencesType {
   /// Sets the value of a key, which is stored as the one of a ``DurablePreferences/Key``; `nil`
   /// removes it.
   ///
-  /// Text, numbers, dates, data, URLs, UUIDs, and arrays and dictionaries of these are stored as they
-  /// are, an enumeration as its raw value, and any other value as the JSON data of its encoding.
+  /// Text, numbers, dates, data, URLs, UUIDs, and arrays and dictionaries of these are stored as
+  /// they are, an enumeration as its raw value, and any other value as the JSON data of its
+  /// encoding.
   public func set<Value: Codable>(_ value: Value?, forKey key: PreferenceKey) {
     durable.recorded {
       let encoding = KeyEncoding(of: Value.self)
@@ -24,40 +21,34 @@ extension DurablePreferencesType {
     }
   }
 
-  /// Sets the value of a key to what is stored for an object, as a subscript does; `nil` removes it.
+  /// Sets the value of a key to what is stored for an object, as a subscript does; `nil` removes
+  /// it.
   ///
-  /// Code that is generic over ``PreferencesCore/MutablePreferencesType`` calls this; an object of a
-  /// type that cannot be stored fails, and ``DurablePreferences/lastError`` has the reason.
+  /// Code that is generic over ``PreferencesCore/MutablePreferencesType`` calls this; an object of
+  /// a type that cannot be stored fails, and ``DurablePreferences/lastError`` has the reason.
   public func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     durable.recorded { try durable.store([(key, .stored(value, forKey: key))]) }
   }
 
-  /// Removes a key and its value.
-  ///
-  /// - Parameter key: The key; it may have no value.
+  /// Removes a key and its value, if any.
   public func removeObject(forKey key: PreferenceKey) {
     durable.recorded { try durable.store([(key, nil)]) }
   }
 
-  /// Sets the values of several keys: of all, or if it fails, of none.
+  /// Sets the values of several keys, or none if it fails; JSON's null values are left out.
   ///
   /// If they are shared, they are sent one by one; for one transaction, call ``transaction(_:)``.
-  ///
-  /// - Parameter dictionary: The values by their keys; JSON's null values are left out.
   public func set(dictionary: PreferencesDictionary) {
     durable.recorded { try storeObjects(dictionary) }
   }
 
-  /// Removes all keys and their values; if it fails, none.
+  /// Removes all keys and their values, or none if it fails.
   ///
   /// If they are shared, the removals are sent one by one.
   public func clearAll() { durable.recorded { try durable.removeAll() } }
 
-  /// Sets the value of a key.
+  /// Sets the value of a key; `nil` removes the key.
   ///
-  /// - Parameters:
-  ///   - value: The value; `nil` removes the key.
-  ///   - key: The key.
   /// - Throws: ``PreferencesError``; the old value then stays. If the preferences are shared, with
   ///   ``PreferencesError/Code/overQuota`` if there would be too many keys or bytes, and with
   ///   ``PreferencesError/Code/readOnly`` if this machine may only read the store.
@@ -69,19 +60,18 @@ extension DurablePreferencesType {
 
   /// Sets the value of a key to what is stored for an object; see ``storeValue(_:forKey:)``.
   ///
-  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/unstorable`` if a part of the object
-  ///   is of a type that cannot be stored.
+  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/unstorable`` if a part of the
+  ///   object is of a type that cannot be stored.
   public func storeObject(
     _ value: PreferenceObject?, forKey key: PreferenceKey
   ) throws(PreferencesError) {
     try storeValue(.stored(value, forKey: key), forKey: key)
   }
 
-  /// Sets the values of several keys: of all, or if it fails, of none.
+  /// Sets the values of several keys, or none if it fails; JSON's null values are left out.
   ///
   /// If they are shared, they are sent one by one; for one transaction, call ``transaction(_:)``.
   ///
-  /// - Parameter dictionary: The values by their keys; JSON's null values are left out.
   /// - Throws: ``PreferencesError``.
   public func storeObjects(_ dictionary: PreferencesDictionary) throws(PreferencesError) {
     try durable.storeObjects(withoutNulls(dictionary).map { ($0, $1) })
@@ -110,9 +100,7 @@ extension DurablePreferencesType {
       })
   }
 
-  /// Removes all keys and their values: all, or if it fails, none.
-  ///
-  /// - Throws: ``PreferencesError``.
+  /// Removes all keys and their values, or throws ``PreferencesError`` and removes none.
   public func removeAllObjects() throws(PreferencesError) {
     try durable.typed { try durable.removeAll() }
   }
@@ -123,15 +111,15 @@ extension DurablePreferencesType {
   /// other threads and processes see its changes after it. They wait to write, so the closure must
   /// not take long. Observers are notified afterwards.
   ///
-  /// The changes of shared preferences are sent as one, at most 120 keys and 1 MiB, and other machines
-  /// apply them as one; a conflict of one key is one of all.
+  /// The changes of shared preferences are sent and applied as one, at most 120 keys and 1 MiB; a
+  /// conflict of one key is a conflict of all.
   ///
   /// A transaction within the closure is a part of this one: if it throws, and the closure catches
   /// that, only its own changes are undone.
   ///
   /// - Parameter body: Reads and changes values. If it throws, nothing is changed.
-  /// - Returns: What the closure returns.
-  /// - Throws: What the closure throws, or ``PreferencesError``, with
+  /// - Returns: The closure's result.
+  /// - Throws: The closure's error, or ``PreferencesError``, with
   ///   ``PreferencesError/Code/overQuota`` if the preferences are shared and the closure changes
   ///   more than 120 keys or 1 MiB.
   @discardableResult
@@ -146,12 +134,12 @@ extension DurablePreferencesType {
 }
 
 extension DurablePreferences {
-  /// Removes what has a key that is not text, which no call can name.
+  /// Removes rows whose key is not text, which no call can name.
   package func removeDamagedKeys() throws(PreferencesError) {
     try typed { try engine().write(asOne: false, repeats: true) { try $0.removeDamagedKeys() } }
   }
 
-  /// Fails as changes would, without making them, and without creating a file.
+  /// Fails as the changes would, without making them or creating a file.
   package func rehearse(
     _ values: [(key: PreferenceKey, value: PreferenceValue?)], inPieces: Bool
   ) throws(PreferencesError) {
@@ -184,9 +172,9 @@ extension DurablePreferences {
 
   /// Performs several reads and changes as one on this machine, as ``transaction(_:)`` does.
   ///
-  /// If the disk is full, the closure is called again when that has made room. If the file is shared, and
-  /// not `isBatch`, the changes are sent as single ones: they may be any number, and a conflict of one
-  /// key is not one of all.
+  /// If the disk is full, the closure is called again when that has freed space. If the file is
+  /// shared and `isBatch` is false, the changes are sent as single ones: their number is not
+  /// limited, and a conflict of one key is not a conflict of all.
   package func repeatableTransaction(isBatch: Bool, _ body: () throws -> Void) throws {
     try engine().write(isBatch: isBatch, repeats: true) { _ in try body() }
   }
@@ -197,20 +185,13 @@ extension DurablePreferences {
 
     init(_ preferences: DurablePreferences) { self.preferences = preferences }
 
-    /// Returns the value of a key, as the transaction has it.
-    ///
-    /// - Parameter key: The key.
-    /// - Returns: The value, or `nil` if there is none.
-    /// - Throws: ``PreferencesError``.
+    /// Returns the value of a key in the transaction, or `nil`; throws ``PreferencesError``.
     public func object(forKey key: PreferenceKey) throws(PreferencesError) -> PreferenceObject? {
       try preferences.fetchObject(forKey: key)
     }
 
-    /// Sets the value of a key.
+    /// Sets the value of a key; `nil` removes it.
     ///
-    /// - Parameters:
-    ///   - value: The value; `nil` removes the key.
-    ///   - key: The key.
     /// - Throws: ``PreferencesError``.
     public func set(
       _ value: PreferenceObject?, forKey key: PreferenceKey
@@ -218,23 +199,15 @@ extension DurablePreferences {
       try preferences.storeObject(value, forKey: key)
     }
 
-    /// Removes a key and its value.
-    ///
-    /// - Parameter key: The key; it may have no value.
-    /// - Throws: ``PreferencesError``.
+    /// Removes a key and its value, if any; throws ``PreferencesError``.
     public func removeObject(forKey key: PreferenceKey) throws(PreferencesError) {
       try preferences.storeObject(nil, forKey: key)
     }
 
-    /// Removes all keys and their values.
-    ///
-    /// - Throws: ``PreferencesError``.
+    /// Removes all keys and their values; throws ``PreferencesError``.
     public func removeAll() throws(PreferencesError) { try preferences.removeAllObjects() }
 
-    /// Returns all values, as the transaction has them.
-    ///
-    /// - Returns: The values by their keys.
-    /// - Throws: ``PreferencesError``.
+    /// Returns all values in the transaction by their keys; throws ``PreferencesError``.
     public func dictionary() throws(PreferencesError) -> PreferencesDictionary {
       try preferences.fetchAllObjects()
     }

@@ -150,7 +150,8 @@ extension ReplicaTransaction {
   private static let greatestLossSize: Int64 = 64 << 20
 
   func addToFeed(
-    _ key: KeyBytes, from old: PreferenceValue.Encoded?, to new: PreferenceValue.Encoded?, conflict: Bool,
+    _ key: KeyBytes, from old: PreferenceValue.Encoded?, to new: PreferenceValue.Encoded?,
+    conflict: Bool,
     _ writer: WriterTag?, reason: ChangeFeedEntry.Reason? = nil
   ) throws {
     let size = key.bytes.count + (old?.bytes.count ?? 0) + (new?.bytes.count ?? 0)

@@ -130,7 +130,9 @@ extension ReplicaTransaction {
   }
 
   /// Logs a value as an unsent single change.
-  func enqueue(_ value: PreferenceValue.Encoded?, for key: KeyBytes, _ generation: Int64? = nil) throws {
+  func enqueue(_ value: PreferenceValue.Encoded?, for key: KeyBytes, _ generation: Int64? = nil)
+    throws
+  {
     try connection.run(
       "INSERT INTO log VALUES(0, ?1, ?5, ?3, ?4, \(SharingSchema.now), ?2, x'')",
       .bytes(key.bytes), .integer(write.generation),

@@ -61,7 +61,8 @@ package struct SharedRow: Hashable, Sendable {
   ) {
     let time = RowTime(life: life, revision: 0)
     self.init(
-      key: key, stored: value?.encoded, origin: RowOrigin(writer: writer, number: number, time: time))
+      key: key, stored: value?.encoded,
+      origin: RowOrigin(writer: writer, number: number, time: time))
   }
 
   init(key: PreferenceKey, stored: PreferenceValue.Encoded?, origin: RowOrigin) {
@@ -140,7 +141,9 @@ package struct SharedRow: Hashable, Sendable {
     guard let form = bytes.first, form >= Self.form else { return .damaged }
     guard form == Self.form else { return .newer }
     guard isReadable else { return .damaged }
-    guard let kind = PreferenceValue.Kind(rawValue: bytes[1]), kind != .damaged else { return .newer }
+    guard let kind = PreferenceValue.Kind(rawValue: bytes[1]), kind != .damaged else {
+      return .newer
+    }
     let value = PreferenceValue.Encoded(kind: kind, bytes: Array(bytes[Self.headerCount...]))
     return .value(kind == .removed ? nil : value)
   }

@@ -48,8 +48,12 @@ extension JSONValue {
     var text = text
     text.makeContiguousUTF8()
     if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
+    try self.init(reading: text.utf8Span.span, maximumDepth: maximumDepth)
+  }
+
+  /// Reads bytes as strictly; their texts must be UTF-8.
+  package init(reading bytes: Span<UInt8>, maximumDepth: Int = 64) throws {
     var scanner = JSONScanner(maximumDepth: maximumDepth)
-    let bytes = text.utf8Span.span
     self = try Self.value(&scanner, bytes)
     try scanner.end(in: bytes)
   }
@@ -92,7 +96,10 @@ extension JSONValue {
   private static func text(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) throws -> String {
     var text: [UInt8] = []
     try scanner.text(in: bytes) { text.append($0) }
-    return String(decoding: text, as: UTF8.self)
+    guard let text = String(validating: text, as: UTF8.self) else {
+      throw scanner.failure("a text is not UTF-8")
+    }
+    return text
   }
 }
 
@@ -117,7 +124,12 @@ extension JSONValue {
   /// The value on one line.
   package var line: String { text(margin: nil) }
 
-  private func text(margin: String?, asFoundation: Bool = false) -> String {
+  /// The value on one line, members in their own order.
+  package var lineAsGiven: String { text(margin: nil, isSorted: false) }
+
+  private func text(
+    margin: String?, asFoundation: Bool = false, isSorted: Bool = true
+  ) -> String {
     let inner = margin.map { $0 + "  " }
     switch self {
     case .null: return "null"
@@ -125,12 +137,17 @@ extension JSONValue {
     case .number(let digits): return digits
     case .string(let text): return Self.quoted(text, asFoundation: asFoundation)
     case .array(let values):
-      let items = values.map { $0.text(margin: inner, asFoundation: asFoundation) }
+      let items = values.map {
+        $0.text(margin: inner, asFoundation: asFoundation, isSorted: isSorted)
+      }
       return Self.list("[", items, "]", margin, asFoundation)
     case .object(let members):
-      let items = members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }.map {
+      let listed =
+        isSorted
+        ? members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) } : members
+      let items = listed.map {
         Self.quoted($0.name, asFoundation: asFoundation) + (margin == nil ? ":" : " : ")
-          + $0.value.text(margin: inner, asFoundation: asFoundation)
+          + $0.value.text(margin: inner, asFoundation: asFoundation, isSorted: isSorted)
       }
       return Self.list("{", items, "}", margin, asFoundation)
     }
@@ -149,22 +166,30 @@ extension JSONValue {
 
   /// Returns a text with quotes, and with escapes where JSON needs them.
   package static func quoted(_ text: String, asFoundation: Bool = false) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\n": result += "\\n"
-      case "\r": result += "\\r"
-      case "\t": result += "\\t"
-      case "\u{8}" where asFoundation: result += "\\b"
-      case "\u{C}" where asFoundation: result += "\\f"
-      case _ where scalar.value < 0x20:
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: result.unicodeScalars.append(scalar)
+    var bytes: [UInt8] = []
+    append(text.utf8, to: &bytes, asFoundation: asFoundation)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Appends a text in UTF-8 with quotes and escapes; leaves no copy if there is room for six bytes
+  /// for each.
+  package static func append(
+    _ text: some Collection<UInt8>, to bytes: inout [UInt8], asFoundation: Bool = false
+  ) {
+    bytes.append(UInt8(ascii: "\""))
+    for byte in text {
+      switch Unicode.Scalar(byte) {
+      case "\"": bytes += "\\\"".utf8
+      case "\\": bytes += "\\\\".utf8
+      case "\n": bytes += "\\n".utf8
+      case "\r": bytes += "\\r".utf8
+      case "\t": bytes += "\\t".utf8
+      case "\u{8}" where asFoundation: bytes += "\\b".utf8
+      case "\u{C}" where asFoundation: bytes += "\\f".utf8
+      case _ where byte < 0x20: bytes += "\\u00\([byte].hexadecimal)".utf8
+      default: bytes.append(byte)
       }
     }
-    return result + "\""
+    bytes.append(UInt8(ascii: "\""))
   }
 }

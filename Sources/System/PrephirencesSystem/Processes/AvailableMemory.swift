@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// How much memory a process can still get: the system promises more than it has, and ends
+/// The memory that a process can still get; the system promises more than it has, and ends
 /// processes that use it.
 package enum AvailableMemory {
-  /// Bytes; `nil` if unknown.
+  /// The number of bytes; `nil` if unknown.
   package static func bytes() -> UInt64? {
     let machine = SystemText.field("MemAvailable:", in: "/proc/meminfo").map { $0 << 10 }
     return ([machine, addressSpace()] + ControlGroups().left()).compactMap(\.self).min()
@@ -26,7 +26,8 @@ struct ControlGroups {
   /// Where the hierarchies are mounted.
   var root = "/sys/fs/cgroup"
 
-  /// The bytes left in each group of the process and each above it; `nil` for one without a limit.
+  /// Returns the bytes left in each group of the process and in those above; `nil` for one without
+  /// a limit.
   func left() -> [UInt64?] {
     membership.split(separator: "\n").flatMap { line -> [UInt64?] in
       let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
@@ -42,7 +43,7 @@ struct ControlGroups {
     }
   }
 
-  /// A container may show only its own group, as the root: groups that are not there have no limit.
+  /// A container may show only its own group, as the root: missing groups have no limit.
   private func left(
     _ root: String, _ path: String, limit: String, used: String, _ reclaimable: String
   ) -> [UInt64?] {

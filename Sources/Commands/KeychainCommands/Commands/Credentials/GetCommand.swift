@@ -57,7 +57,7 @@ struct GetCommand: StoreSubcommand, QuickCommand {
 
   @OptionGroup var scope: ServiceScopeOptions
 
-  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Which store") var stores: StoreChoiceOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   mutating func read(_ line: inout QuickLine) throws {
@@ -178,7 +178,7 @@ struct ReadCommand: StoreSubcommand {
 
   @OptionGroup var destination: SecretDestinationOptions
 
-  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Which store") var stores: StoreChoiceOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func perform(in session: Session) throws {

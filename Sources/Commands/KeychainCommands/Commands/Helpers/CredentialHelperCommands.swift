@@ -30,7 +30,7 @@ struct GitCredentialCommand: HelperCommand, QuickCommand {
   @Flag(help: "Also erase what any other program stored in the desktop keyring")
   var others = false
 
-  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Which store") var stores: StoreChoiceOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   mutating func read(_ line: inout QuickLine) throws {
@@ -41,7 +41,7 @@ struct GitCredentialCommand: HelperCommand, QuickCommand {
     operation = try line.argument()
   }
 
-  var storeOptions: StoreOptions? { stores }
+  var storeOptions: StoreChoiceOptions? { stores }
 
   /// Whether git and its helpers may ask on the terminal; jobs turn that off.
   func mayAskOnTerminal(in environment: EnvironmentVariables) -> Bool {
@@ -118,10 +118,10 @@ struct DockerCredentialCommand: HelperCommand {
   var operation: Operation
 
   @OptionGroup(title: "Which credential") var helper: HelperOptions
-  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Which store") var stores: StoreChoiceOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  var storeOptions: StoreOptions? { stores }
+  var storeOptions: StoreChoiceOptions? { stores }
 
   func validate() throws {
     if readsRequestTwice { throw ValidationError(UsageText.inputTwice) }

@@ -52,10 +52,10 @@ struct ImportCommand: KeychainSubcommand {
   @Flag(help: "Leave the netrc file as it is, without asking")
   var keep = false
 
-  @OptionGroup(title: "Which store, of a netrc file") var stores: StoreOptions
+  @OptionGroup(title: "Which store, of a netrc file") var stores: StoreChoiceOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  var storeOptions: StoreOptions? { format == .netrc ? stores : nil }
+  var storeOptions: StoreChoiceOptions? { format == .netrc ? stores : nil }
 
   var isFromInput: Bool { file == "-" }
 

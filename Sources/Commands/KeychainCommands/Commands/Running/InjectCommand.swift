@@ -46,7 +46,7 @@ struct InjectCommand: StoreSubcommand {
       "Allow references only to this service or server; may be repeated", valueName: "service"))
   var allow: [String] = []
 
-  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Which store") var stores: StoreChoiceOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func validate() throws {

@@ -98,10 +98,10 @@ struct RunCommand: KeychainSubcommand {
     help: "The command and its arguments, after --", completion: .default)
   var command: [String] = []
 
-  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Which store") var stores: StoreChoiceOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  var storeOptions: StoreOptions? { stores }
+  var storeOptions: StoreChoiceOptions? { stores }
 
   var words: ArraySlice<String> { command.first == "--" ? command.dropFirst() : command[...] }
 

@@ -1,14 +1,12 @@
-package import KeychainSecrets
-
-/// What came of an attempt that waits neither for a person nor for a long computation.
+/// The result of an attempt that waits neither for a person nor for a long computation.
 package enum Attempt<Result> {
   case done(Result)
 
   /// The attempt must be repeated once this is met.
   case needs(Need)
 
-  /// Calls `body`, which uses quiet stores: what one of them needs is returned, other failures are
-  /// thrown.
+  /// Calls `body`, which uses quiet stores, and returns what one of them needs; throws other
+  /// failures.
   package init(_ body: () throws(KeychainError) -> Result) throws(KeychainError) {
     do throws(KeychainError) {
       self = .done(try body())
@@ -18,8 +16,7 @@ package enum Attempt<Result> {
     }
   }
 
-  /// Repeats an attempt, which takes its own locks, and meets what it needs when it has released
-  /// them.
+  /// Repeats an attempt, which takes its own locks; meets its needs after it has released them.
   package static func repeating(
     _ attempt: () throws(KeychainError) -> Attempt
   ) throws(KeychainError) -> Result {
@@ -32,4 +29,13 @@ package enum Attempt<Result> {
     throw KeychainError(
       .busy, "the store is locked again each time it was unlocked", recovery: .tryAgain)
   }
+}
+
+/// Something to do outside all locks before an attempt is repeated, such as asking for a passphrase
+/// and hashing it.
+package struct Need: Sendable {
+  /// May ask a person, and may take long.
+  package let meet: @Sendable () throws(KeychainError) -> Void
+
+  package init(_ meet: @escaping @Sendable () throws(KeychainError) -> Void) { self.meet = meet }
 }

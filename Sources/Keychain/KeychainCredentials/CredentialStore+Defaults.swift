@@ -128,7 +128,8 @@ extension CredentialStore {
 
 /// Hands a result, which need not be copyable, from one thread to another.
 private final class Handover<Success: ~Copyable & Sendable>: @unchecked Sendable {
-  // Unchecked because the continuation, which the one thread resumes after its last use, orders both.
+  // Unchecked because the continuation, which the one thread resumes after its last use, orders
+  // both.
   var result = Result<Success, any Error>.failure(CancellationError())
 
   func take() throws -> Success {
