@@ -47,7 +47,7 @@ public struct KeychainError: Error, Hashable, Sendable {
     parts = Parts(code, message, recovery, underlying, nil)
   }
 
-  /// Creates the error of a quiet store; see `Attempt` of `KeychainCredentials`.
+  /// Creates the error of a quiet store; see ``Attempt``.
   package init(_ code: Code, _ message: String, need: Need) {
     parts = Parts(code, message, nil, nil, need)
   }
