@@ -26,7 +26,7 @@ struct PreferencesSnapshot: ConfigSnapshot, @unchecked Sendable {
     do {
       if let durable = (provider.preferences as? any DurablePreferencesType)?.durable {
         let read = try durable.fetchReadablePairs()
-        for (key, value) in read.pairs { values[Array(key.utf8)] = value }
+        for (key, value) in read.pairs { values[Array(key.utf8)] = value.object }
         for (key, failure) in read.unreadable { failures[Array(key.utf8)] = failure }
         failure = read.otherKeysFailure
       } else {

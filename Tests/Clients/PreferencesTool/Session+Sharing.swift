@@ -132,7 +132,7 @@ extension Session {
     while try send(&engine) {}
     try receive(engine)
     for (key, row) in engine.rows.sorted(by: { $0.key < $1.key }) {
-      if case .value(let value) = row.content { report("row \(key) \(value)") }
+      if case .value(let value) = row.content { report("row \(key) \(value.object)") }
     }
   }
 

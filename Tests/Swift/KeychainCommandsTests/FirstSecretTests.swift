@@ -84,7 +84,7 @@ struct FirstSecretTests {
   }
 
   @Test(arguments: [
-    ("9", 44, "no slot 9"), ("1", 79, "no passphrase, but a device"), ("x", 64, "--slot"),
+    ("9", 44, "no slot 9"), ("1", 79, "not a passphrase but a device"), ("x", 64, "--slot"),
   ])
   func slotWithoutAPassphraseIsRefused(slot: String, code: Int32, text: String) throws {
     try vault.handle().put("alice")

@@ -81,7 +81,7 @@ struct MigrationWriterTests {
       }
       first += 1
     }
-    #expect(lastCall > 8)
+    #expect(lastCall > 7)
   }
 }
 

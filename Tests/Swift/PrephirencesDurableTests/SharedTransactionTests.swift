@@ -23,7 +23,7 @@ import Testing
   }
 
   private func losses() throws -> [PreferenceKey: String] {
-    Dictionary(try replica.losses(after: 0).map { ($0.key, "\($0.new ?? "none")") }) { $1 }
+    Dictionary(try replica.losses(after: 0).map { ($0.key, "\($0.new?.object ?? "none")") }) { $1 }
   }
 
   // MARK: - Values of others

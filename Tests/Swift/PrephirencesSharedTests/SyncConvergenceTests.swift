@@ -101,7 +101,7 @@ struct SyncConvergenceTests {
     try two.flush()
     let entries = try two.replica.changeFeed(after: 0) ?? []
     let lost = entries.first { $0.isConflict }
-    #expect(lost?.key == "both" && lost?.old as? String == "two" && lost?.new as? String == "one")
+    #expect(lost?.key == "both" && lost?.old == "two" && lost?.new == "one")
     #expect(entries.first { $0.key == "mine" }?.reason == .initialSync)
   }
 

@@ -35,8 +35,8 @@ enum KeychainManual {
     ),
     (
       "KEYCHAIN_TRUSTED_FOLDERS",
-      "folders, with colons between them, that count as yours whoever owns or can change them; for "
-        + "a container's volumes"
+      "folders, separated by colons, that count as yours regardless of owner and mode; for a "
+        + "container's volumes"
     ),
     (
       "KEYCHAIN_NO_PROMPT",
