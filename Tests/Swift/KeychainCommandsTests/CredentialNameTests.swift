@@ -189,7 +189,7 @@ struct CredentialNameTests {
   }
 
   @Test(arguments: [
-    ("--server Git.Example.com --protocol https", "small letters"), ("--server Registry", ""),
+    ("--server Git.Example.com --protocol https", "lower case"), ("--server Registry", ""),
     ("--server host --protocol https", ""),
   ])
   func capitalsInAHostAreReported(options: String, hint: String) {
