@@ -80,8 +80,8 @@ final class Store {
   report(["event": "external", "reason": "\(change.reason)", "keys": change.keys, "time": now()])
   for lost in change.lostValues {
     report([
-      "event": "conflict", "key": lost.key, "lost": plain(lost.localValue),
-      "value": plain(lost.sharedValue),
+      "event": "conflict", "key": lost.key, "lost": plain(lost.localValue?.object),
+      "value": plain(lost.sharedValue?.object),
     ])
   }
 }

@@ -85,6 +85,7 @@ public final class DurablePreferences: DurablePreferencesType, Sendable {
   /// Where the file is, or will be.
   func suiteFile() throws(PreferencesError) -> SuiteFile { try engine().file }
 
+  /// Returns the engine of the file; each call begins here, where the fork is checked.
   func engine() throws(PreferencesError) -> Engine {
     try ForkMark.preferences.check(PreferencesError.forked)
     if let engine = foundEngine.withLock({ $0 }) { return engine }

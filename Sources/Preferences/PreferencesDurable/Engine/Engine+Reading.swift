@@ -6,7 +6,6 @@ internal import SystemPackage
 extension Engine {
   /// Returns the value of a key.
   func fetch(_ text: PreferenceKey) throws -> PreferenceValue? {
-    try ForkMark.preferences.check(PreferencesError.forked)
     let key = KeyBytes(text)
     if let transaction = ownTransaction { return try transaction.value(key) }
     if let known = cache.value(key) { return known.value }
@@ -30,7 +29,6 @@ extension Engine {
 
   /// Returns all readable keys with their values.
   func fetchReadable() throws -> ReadablePairs {
-    try ForkMark.preferences.check(PreferencesError.forked)
     do {
       return try fetchPresent()
     } catch let error as PreferencesError where error.code == .rolledBack {

@@ -28,8 +28,7 @@ extension Engine {
   func maintain<Result>(
     creating: Bool = false, _ body: (WriteTransaction) throws -> Result
   ) throws -> Result {
-    try ForkMark.preferences.check(PreferencesError.forked)
-    return try locked {
+    try locked {
       guard ownTransaction == nil else {
         throw PreferencesError(
           .conflict, "sharing cannot be changed within a transaction; do so after it")
@@ -55,8 +54,7 @@ extension Engine {
 
   /// Whether the values may come from other machines, also if the file cannot be changed here.
   func isShared() throws -> Bool {
-    try ForkMark.preferences.check(PreferencesError.forked)
-    return try locked {
+    try locked {
       if let transaction = ownTransaction { return transaction.database.isShared }
       try look(forWriting: false)
       switch source {
@@ -72,8 +70,7 @@ extension Engine {
   func inspect<Result>(
     _ body: (OpenDatabase, OpenDatabase.State) throws -> Result
   ) throws -> Result? {
-    try ForkMark.preferences.check(PreferencesError.forked)
-    return try locked {
+    try locked {
       if let transaction = ownTransaction {
         return try body(transaction.database, transaction.database.state())
       }

@@ -28,7 +28,6 @@ extension Engine {
     asOne isOne: Bool = true, isBatch: Bool = false, repeats: Bool = false,
     _ body: (WriteTransaction) throws -> Result
   ) throws -> Result {
-    try ForkMark.preferences.check(PreferencesError.forked)
     if let transaction = ownTransaction {
       try transaction.checkFailure()
       return isOne ? try transaction.part { try body(transaction) } : try body(transaction)
@@ -98,7 +97,6 @@ extension Engine {
   /// Fails as changes would, without making them, and without creating a file.
   func rehearse(_ changes: [(key: KeyBytes, value: PreferenceValue.Encoded?)], isBatch: Bool) throws
   {
-    try ForkMark.preferences.check(PreferencesError.forked)
     func store(in transaction: WriteTransaction) throws {
       for (key, value) in changes { try transaction.store(value, for: key) }
     }

@@ -78,7 +78,6 @@ final class Engine: @unchecked Sendable {
   /// Other threads deliver their own changes, so that a setter does not return before its change is
   /// reported.
   func locked<Result>(_ body: () throws -> Result) throws -> Result {
-    try ForkMark.preferences.check(PreferencesError.forked)
     try takeLock()
     depth += 1
     defer { release() }
