@@ -1,2 +1,2 @@
-// Protocols, stores in memory, values, errors and observers are those of the core.
+// Protocols, values, errors and observers are those of the core.
 @_exported public import PreferencesCore

@@ -27,7 +27,7 @@ package enum Attempt<Result> {
       }
     }
     throw KeychainError(
-      .busy, "the store is locked again each time it was unlocked", recovery: .tryAgain)
+      .busy, "the stores keep changing, or are locked again each time they were unlocked", recovery: .tryAgain)
   }
 }
 

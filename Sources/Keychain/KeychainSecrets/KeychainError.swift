@@ -226,11 +226,11 @@ extension KeychainError {
   static let notAuthentic = Self(
     .damaged, "the data was not sealed under this key, or was changed")
 
-  static let wrongLength = Self(
-    .invalidArgument, "a key, salt, label or box has the wrong length")
+  package static let wrongLength = Self(
+    .internalFailure, "a key, salt, label or box has the wrong length")
 
-  static let refusedParameters = Self(
-    .invalidArgument, "password-hash parameters are outside the limits")
+  package static let refusedParameters = Self(
+    .internalFailure, "password-hash parameters are outside the limits")
 
   static func inputOutput(errno: Int32) -> Self {
     Self(

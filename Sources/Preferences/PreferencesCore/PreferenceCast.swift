@@ -13,6 +13,7 @@ package enum PreferenceCast {
       return value as? T
     }
     if let value = value as? T { return value }
+    if let value = value as? PreferenceValue { return cast(value.object) }
     // A cast finds the object of a value, but not if its class inherits from the requested one.
     if T.self is AnyClass { return unwrapped(value).flatMap { ($0 as AnyObject) as? T } }
     guard let plain = T.self as? any PlainPreferenceValue.Type, let value = unwrapped(value) else {
@@ -86,16 +87,23 @@ where Key: StringProtocol, Value: PlainPreferenceValue {
   }
 }
 
+extension PreferenceValue: PlainPreferenceValue {
+  package static func converted(from value: Any) -> PreferenceValue? { PreferenceValue(value) }
+}
+
 extension Int: PlainPreferenceValue {}
 extension Int8: PlainPreferenceValue {}
 extension Int16: PlainPreferenceValue {}
 extension Int32: PlainPreferenceValue {}
 extension Int64: PlainPreferenceValue {}
+extension Int128: PlainPreferenceValue {}
 extension UInt: PlainPreferenceValue {}
 extension UInt8: PlainPreferenceValue {}
 extension UInt16: PlainPreferenceValue {}
 extension UInt32: PlainPreferenceValue {}
 extension UInt64: PlainPreferenceValue {}
+extension UInt128: PlainPreferenceValue {}
+extension Float16: PlainPreferenceValue {}
 extension Float: PlainPreferenceValue {}
 extension Double: PlainPreferenceValue {}
 
@@ -170,7 +178,8 @@ private enum PlainNumber {
     }
     // No object but a number stands for one.
     if type(of: object) is AnyClass, !(object is any BridgedValue) { return nil }
-    switch PreferenceValue(object) {
+    let value = PreferenceValue(object)
+    switch value ?? (object is any BinaryFloatingPoint ? .init(reading: object) : nil) {
     case .integer(let number): self = .integer(number)
     case .unsignedInteger(let number): self = .integer(number)
     case .float(let number): self = .real(Double(number))

@@ -7,7 +7,8 @@ public import FoundationEssentials
 /// normalization is another text.
 ///
 /// ```swift
-/// try settings.store(.array([.integer(8080), .string("localhost")]), forKey: "listen")
+/// let listeners: PreferenceValue = [["host": "localhost", "port": 8080]]
+/// print(listeners.object)
 /// ```
 @nonexhaustive public enum PreferenceValue: Sendable {
   case bool(Bool)
@@ -87,13 +88,7 @@ extension PreferenceValue {
     if type == Int.self, let number = object as? Int { self = .integer(Int64(number)); return }
     if type == Bool.self, let truth = object as? Bool { self = .bool(truth); return }
     if type == Double.self, let number = object as? Double { self = .double(number); return }
-    if type == PreferenceValue.self, let value = object as? PreferenceValue {
-      self = value
-      return
-    }
-    guard depth < Self.maximumDepth, let object = unwrapped(object) else {
-      throw Unstorable(type: type)
-    }
+    guard let object = unwrapped(object) else { throw Unstorable(type: type) }
     if type is AnyClass {
       try self.init(standingFor: object, depth: depth)
       return
@@ -103,12 +98,15 @@ extension PreferenceValue {
     case let truth as Bool: self = .bool(truth)
     case let data as Data: self = .data(data)
     case let date as Date: self = .date(date)
+    case let value as PreferenceValue: self = value
     case let array as [Any]:
+      guard depth < Self.maximumDepth else { throw Unstorable(type: type) }
       self = .array(
         try array.map { element throws(Unstorable) in
           try PreferenceValue(element, depth: depth + 1)
         })
     case let dictionary as PreferencesDictionary:
+      guard depth < Self.maximumDepth else { throw Unstorable(type: type) }
       var values: [PreferenceKey: PreferenceValue] = [:]
       for (key, value) in dictionary.droppingNil() {
         values[key] = try PreferenceValue(value, depth: depth + 1)

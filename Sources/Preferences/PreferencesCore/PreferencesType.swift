@@ -99,10 +99,10 @@ public protocol PreferencesType {
 
   /// Starts notifying an observer of changes; for authors of stores.
   ///
-  /// Programs call ``observe(forKey:initial:_:)`` and its siblings. A mutable store has a
+  /// Programs call `observe(forKey:initial:_:)` and its siblings. A mutable store has a
   /// ``PreferenceObservers`` and passes the observer to it; preferences that combine others pass it
   /// on. By default, preferences that are objects are observed by identity and report the changes
-  /// passed to ``notifyObservers(forKey:from:to:)``; other preferences never change, so the
+  /// passed to `notifyObservers(forKey:from:to:)`; other preferences never change, so the
   /// observation ends after the initial values.
   ///
   /// - Returns: The observation, which ends when it is destroyed.

@@ -22,7 +22,6 @@ package enum PropertyListForm {
   private static func encode(
     _ value: PreferenceValue, depth: Int
   ) throws(PreferenceValue.Unstorable) -> PreferenceValue {
-    guard depth < PreferenceValue.maximumDepth else { throw .init(type: type(of: value.plain)) }
     switch value {
     case .string(let text) where beginsWithByteOrderMark(text):
       return .data(MarkedArchive(text).data)
@@ -32,11 +31,15 @@ package enum PropertyListForm {
     case .uuid(let uuid): return .data(MarkedArchive(uuid).data)
     case .decimal(let decimal): return .data(MarkedArchive(decimal).data)
     case .array(let values):
+      guard depth < PreferenceValue.maximumDepth else { throw .init(type: [Any].self) }
       return .array(
         try values.map { value throws(PreferenceValue.Unstorable) in
           try encode(value, depth: depth + 1)
         })
     case .dictionary(let values):
+      guard depth < PreferenceValue.maximumDepth else {
+        throw .init(type: PreferencesDictionary.self)
+      }
       var form: [PreferenceKey: PreferenceValue] = [:]
       for (key, value) in values { form[key] = try encode(value, depth: depth + 1) }
       if isReference(form) || values.keys.contains(where: beginsWithByteOrderMark) {

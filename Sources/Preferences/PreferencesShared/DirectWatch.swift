@@ -53,8 +53,6 @@ package final class DirectWatch: Sendable {
   package func cancel() { cancellation.cancel() }
 
   /// The values that were reported last.
-  ///
-  /// Unchecked because preference values do not change in place.
   private struct Known: Sendable {
     var revision: Int64
     var values: [[UInt8]: (key: PreferenceKey, value: PreferenceValue?)] = [:]

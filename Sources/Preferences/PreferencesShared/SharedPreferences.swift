@@ -290,9 +290,6 @@ extension PreferencesError {
 
 extension SharedPreferences {
   /// Changes of this machine whose keys another machine changed before they were sent.
-  ///
-  /// It is `Sendable` because preference values do not change in place once set, so every thread
-  /// can read them.
   public struct Conflict: Sendable {
     /// The values of a key.
     public struct Value: Sendable {
@@ -368,9 +365,6 @@ extension SharedPreferences {
     }
 
     /// A change of this machine that was not sent because another machine changed the key first.
-    ///
-    /// It is `Sendable` because preference values do not change in place once set, so every thread
-    /// can read them.
     public struct LostValue: Sendable {
       /// The key.
       public let key: PreferenceKey

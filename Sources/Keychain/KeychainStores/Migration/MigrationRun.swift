@@ -20,6 +20,10 @@ struct MigrationRun {
   private(set) var target: any CredentialStore
 
   private let progress: ((VaultProgress) -> Void)?
+
+  /// Whether others wait: the caller's closure is not called then, because it may wait for a
+  /// terminal.
+  private var isAlone = false
   private var total = 0
   private var done = 0
 
@@ -54,12 +58,17 @@ struct MigrationRun {
         if isRepeated { try askAboutItems() }
         isRepeated = true
         let lock = try ChoiceLock(migration.state).exclusive(within: migration.deadline)
-        defer { extendLifetime(lock) }
+        isAlone = true
+        defer {
+          isAlone = false
+          extendLifetime(lock)
+        }
         try changeOver()
       }
     }
     source = migration.source
     target = migration.target
+    report(progress: done)
     try leaveSource()
     return finished()
   }
@@ -75,10 +84,11 @@ struct MigrationRun {
 
   /// Lets the stores ask about each item, as some providers do, so that they need not ask later.
   private mutating func askAboutItems() throws(KeychainError) {
+    // A vault doesn't; it could ask for its passphrase each time.
+    let stores = [migration.source, migration.target].filter { !($0 is Vault) }
     for identity in try listing().filter(canLeave).map(\.identity) {
       do throws(KeychainError) {
-        _ = try migration.source.secret(for: identity)
-        _ = try migration.target.secret(for: identity)
+        for store in stores { _ = try store.secret(for: identity) }
       } catch { guard error.concernsOneCredential || error.code == .noStore else { throw error } }
     }
   }
@@ -228,6 +238,10 @@ struct MigrationRun {
 
   private mutating func countDone() {
     done += 1
+    if !isAlone { report(progress: done) }
+  }
+
+  private func report(progress done: Int) {
     progress?(VaultProgress(completed: done, total: total))
   }
 }

@@ -209,7 +209,7 @@ package enum SlotSealing {
       try plaintext.append(binding.bytes)
       return Data(try SealedBox.seal(plaintext.finish(), to: Array(boxKey)))
     } catch {
-      guard error.code == .invalidArgument else { throw error }
+      guard error == .wrongLength else { throw error }
       throw KeychainError(
         .invalidArgument, "nothing can be sealed to the public key of that slot",
         recovery: "make an identity with \(.createIdentity)")
@@ -224,12 +224,9 @@ package enum SlotSealing {
         passphrase: passphrase, salt: Array(salt.prefix(PasswordHash.saltCount)),
         parameters: parameters)
     } catch {
-      switch error.code {
-      case .insufficientMemory: throw .passwordHashMemory(parameters)
-      case .invalidArgument:
-        throw KeychainError(.damaged, "a passphrase slot of the vault asks for an absurd cost")
-      default: throw error
-      }
+      if error.code == .insufficientMemory { throw .passwordHashMemory(parameters) }
+      guard [.wrongLength, .refusedParameters].contains(error) else { throw error }
+      throw KeychainError(.damaged, "a passphrase slot of the vault asks for an absurd cost")
     }
   }
 }

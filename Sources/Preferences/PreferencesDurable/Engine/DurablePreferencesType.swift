@@ -31,8 +31,27 @@ extension DurablePreferencesType {
   /// Returns the value of a key, or `nil` if there is none, or if it cannot be read: then
   /// ``DurablePreferences/lastError`` has the reason.
   public func object(forKey key: PreferenceKey) -> PreferenceObject? {
-    (durable.recorded { try fetchValue(forKey: key) } ?? nil)?.object
+    value(forKey: key)?.object
   }
+
+  private func value(forKey key: PreferenceKey) -> PreferenceValue? {
+    durable.recorded { try fetchValue(forKey: key) } ?? nil
+  }
+
+  /// Whether a key has a value.
+  public func hasObject(forKey key: PreferenceKey) -> Bool { value(forKey: key) != nil }
+
+  /// Returns the value of a key as an integer, or 0.
+  public func integer(forKey key: PreferenceKey) -> Int { value(forKey: key).integer }
+
+  /// Returns the value of a key as a number in single precision, or 0.
+  public func float(forKey key: PreferenceKey) -> Float { value(forKey: key).float }
+
+  /// Returns the value of a key as a number, or 0.
+  public func double(forKey key: PreferenceKey) -> Double { value(forKey: key).double }
+
+  /// Returns the value of a key as a truth value, or `false`.
+  public func bool(forKey key: PreferenceKey) -> Bool { value(forKey: key).bool }
 
   /// Returns the readable values by their keys; ``DurablePreferences/lastError`` says why others
   /// are missing.

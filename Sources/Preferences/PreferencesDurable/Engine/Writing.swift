@@ -4,7 +4,7 @@ extension DurablePreferencesType {
   /// Sets the value of a key; `nil` removes it.
   ///
   /// If it fails, the old value stays, and ``DurablePreferences/lastError`` has the reason.
-  public func set(_ value: PreferenceValue?, forKey key: PreferenceKey) {
+  public func set(_ value: PreferenceValue, forKey key: PreferenceKey) {
     durable.recorded { try storeValue(value, forKey: key) }
   }
 
@@ -24,7 +24,7 @@ extension DurablePreferencesType {
   /// Sets the value of a key to what is stored for an object, as a subscript does; `nil` removes
   /// it.
   ///
-  /// Code that is generic over ``PreferencesCore/MutablePreferencesType`` calls this; an object of
+  /// Code that is generic over `MutablePreferencesType` calls this; an object of
   /// a type that cannot be stored fails, and ``DurablePreferences/lastError`` has the reason.
   public func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     durable.recorded { try durable.store([(key, .stored(value, forKey: key))]) }

@@ -67,7 +67,7 @@ struct PasswordService: Service {
     let config = settings.config
     try await cancelWhenGracefulShutdown {
       try await config.watchString(forKey: "database.password", isSecret: true) { changes in
-        // `nil` may be a failure: a change only tells when to read the password again.
+        // `nil` may be a failure: a change only says when to read the password again.
         for await _ in changes {
           do {
             await database.use(try await settings.password())
