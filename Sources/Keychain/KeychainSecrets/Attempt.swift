@@ -27,7 +27,8 @@ package enum Attempt<Result> {
       }
     }
     throw KeychainError(
-      .busy, "the stores keep changing, or are locked again each time they were unlocked", recovery: .tryAgain)
+      .busy, "the stores keep changing, or are locked again each time they were unlocked",
+      recovery: .tryAgain)
   }
 }
 

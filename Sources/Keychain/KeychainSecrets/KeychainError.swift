@@ -227,10 +227,10 @@ extension KeychainError {
     .damaged, "the data was not sealed under this key, or was changed")
 
   package static let wrongLength = Self(
-    .internalFailure, "a key, salt, label or box has the wrong length")
+    .invalidArgument, "a key, salt, label or box has the wrong length")
 
   package static let refusedParameters = Self(
-    .internalFailure, "password-hash parameters are outside the limits")
+    .invalidArgument, "password-hash parameters are outside the limits")
 
   static func inputOutput(errno: Int32) -> Self {
     Self(

@@ -20,10 +20,6 @@ struct MigrationRun {
   private(set) var target: any CredentialStore
 
   private let progress: ((VaultProgress) -> Void)?
-
-  /// Whether others wait: the caller's closure is not called then, because it may wait for a
-  /// terminal.
-  private var isAlone = false
   private var total = 0
   private var done = 0
 
@@ -58,17 +54,12 @@ struct MigrationRun {
         if isRepeated { try askAboutItems() }
         isRepeated = true
         let lock = try ChoiceLock(migration.state).exclusive(within: migration.deadline)
-        isAlone = true
-        defer {
-          isAlone = false
-          extendLifetime(lock)
-        }
+        defer { extendLifetime(lock) }
         try changeOver()
       }
     }
     source = migration.source
     target = migration.target
-    report(progress: done)
     try leaveSource()
     return finished()
   }
@@ -238,10 +229,6 @@ struct MigrationRun {
 
   private mutating func countDone() {
     done += 1
-    if !isAlone { report(progress: done) }
-  }
-
-  private func report(progress done: Int) {
     progress?(VaultProgress(completed: done, total: total))
   }
 }
