@@ -145,4 +145,54 @@ import Testing
       try folder.store().storeObject(nested(201), forKey: "deep")
     }
   }
+
+  @Test func aValueIsStoredAndReadAsItIs() throws {
+    let folder = try TestFolder()
+    let store = folder.store()
+    let values: [PreferenceValue] = [
+      true, -1, .unsignedInteger(.max), .float(0.1), 0.1, "text", .data(Data([0])),
+      .date(Date(timeIntervalSinceReferenceDate: 0.5)), .uuid(UUID()), .decimal(1.5), [1, "a"],
+      ["a": [1.5]],
+    ]
+    try store.storeValue(.array(values), forKey: "values")
+    #expect(try folder.otherStore().fetchValue(forKey: "values") == .array(values))
+    let key = DurablePreferences.Key<PreferenceValue>("value", default: 0)
+    store[key] = ["a": 1]
+    #expect(folder.otherStore()[key] == ["a": 1])
+    #expect(
+      PreferenceValue.integer(1) != .double(1) && PreferenceValue.double(.nan) == .double(.nan))
+    #expect(PreferenceValue.string("\u{E9}") != .string("e\u{301}"))
+  }
+
+  @Test func setTakesWhatCanBeStored() throws {
+    let folder = try TestFolder()
+    let store = folder.store()
+    store.set(Int128(7), forKey: "wide")
+    store.set([1, "a"] as PreferenceValue, forKey: "mixed")
+    store.set(["port": 80], forKey: "record")
+    store.set("gone", forKey: "nothing")
+    store.set(nil, forKey: "nothing")
+    let read = folder.otherStore()
+    #expect(try read.fetchValue(forKey: "wide") == 7)
+    #expect(try read.fetchValue(forKey: "mixed") == [1, "a"])
+    #expect(try read.fetchValue(forKey: "record") == ["port": 80])
+    #expect(try read.fetchValue(forKey: "nothing") == nil)
+    store.set(Int128.max, forKey: "wide")
+    #expect(store.lastError?.code == .unstorable && store.integer(forKey: "wide") == 7)
+  }
+
+  @Test func aValueThatIsNestedTooDeeplyIsRefused() throws {
+    let folder = try TestFolder()
+    func nested(_ depth: Int) -> PreferenceValue {
+      (0..<depth).reduce(.data(Data([1]))) { value, _ in [value] }
+    }
+    try folder.store().storeValue(nested(200), forKey: "deep")
+    let stored = try #require(try folder.otherStore().fetchValue(forKey: "deep"))
+    #expect(try PreferenceValue(object: stored.object) == stored)
+    let error = #expect(throws: PreferencesError.self) {
+      try folder.store().storeValue(nested(201), forKey: "deep")
+    }
+    #expect(error?.code == .unstorable)
+    #expect(try folder.otherStore().fetchValue(forKey: "deep") == stored)
+  }
 }
