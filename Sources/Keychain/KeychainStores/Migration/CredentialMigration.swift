@@ -15,9 +15,10 @@ internal import PrephirencesSystem
 /// credential that is missing in the target may have been removed by a program that uses the
 /// target. So it is not copied again, but stays in the source and is reported, unless
 /// ``isOverwriting`` is set. In the same way, if an original was removed from the source after it
-/// was copied, by a killed run or before a question, the copy stays in the target and is reported, and the service does not
-/// change over, unless ``isOverwriting`` is set. Items of other programs are copied whenever
-/// ``includesOtherPrograms`` is set, because these programs need them in the source anyway.
+/// was copied, by a killed run or before a question, the copy stays in the target and is reported,
+/// and the service does not change over, unless ``isOverwriting`` is set. Items of other programs
+/// are copied whenever ``includesOtherPrograms`` is set, because these programs need them in the
+/// source anyway.
 ///
 /// While it copies and changes the services over, the migration holds the lock of the choice of
 /// store exclusively: programs that write through an ``AutomaticStore`` wait, and find the target
